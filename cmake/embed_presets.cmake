@@ -1,0 +1,13 @@
+# Writes a source file that holds every presets/*.toml as a string, and rewrites it when one of them changes.
+function(tril_embed_presets output)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/presets/*.toml)
+  set(text "// Made by cmake/embed_presets.cmake from presets/*.toml.\n#include <array>\n#include <string_view>\n#include <utility>\n#include <vector>\nnamespace tril {\nconst std::vector<std::pair<std::string_view, std::string_view>>& embedded_presets() {\n  static const std::vector<std::pair<std::string_view, std::string_view>> all = {\n")
+  foreach(file IN LISTS files)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} body)
+    string(APPEND text "      {\"${name}\", R\"__toml__(${body})__toml__\"},\n")
+  endforeach()
+  string(APPEND text "  };\n  return all;\n}\n}  // namespace tril\n")
+  file(CONFIGURE OUTPUT ${output} CONTENT "${text}" @ONLY)
+endfunction()

@@ -1,0 +1,47 @@
+#include "tril/base/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace tril {
+namespace {
+
+TEST(Threads, EveryPieceRunsOnceForAnyThreadCount) {
+  const int before = threads();
+  for (int count : {1, 2, 3, 7}) {
+    set_threads(count);
+    std::vector<std::atomic<int>> seen(101);
+    parallel_for(101, [&](int64_t i) { ++seen[i]; });
+    for (auto& times : seen) EXPECT_EQ(times, 1);
+  }
+  set_threads(before);
+}
+
+TEST(Threads, NestedLoopsAndNoPieces) {
+  std::atomic<int> runs{0};
+  parallel_for(3, [&](int64_t) { parallel_for(4, [&](int64_t) { ++runs; }); });
+  EXPECT_EQ(runs, 12);
+  parallel_for(0, [&](int64_t) { ++runs; });
+  EXPECT_EQ(runs, 12);
+}
+
+TEST(Threads, WorkersDoWork) {
+  const int before = threads();
+  set_threads(2);
+  std::atomic<int> workers{0};
+  std::atomic<bool> other{false};
+  // Piece 0 waits until another thread has taken piece 1, so both must run at once.
+  parallel_for(2, [&](int64_t) {
+    ++workers;
+    while (workers < 2 && !other) {
+    }
+    other = true;
+  });
+  EXPECT_EQ(workers, 2);
+  set_threads(before);
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,40 @@
+// Settings of a model: the [model] section of a configuration (design, sections 4 and 7). Plain values; config.cc
+// fills and checks them. 0 means "the family's default", which resolve() replaces.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace tril {
+
+struct ModelConfig {
+  std::string family = "window_attention";  // window_mlp | window_attention | decoder
+  int64_t d_model = 48;
+  int64_t heads = 1;
+  int64_t kv_heads = 0;  // 0 = heads
+  int64_t d_k = 0;       // total over heads; 0 = d_model
+  int64_t d_v = 0;       // total over heads; 0 = d_model
+  int64_t hidden = 160;  // width of the feed-forward layer
+  int64_t layers = 1;
+  int64_t context = 12;
+  std::string norm = "layer";        // layer | rms | none
+  std::string norm_place = "pre";    // pre | post
+  bool norm_gain = true;
+  bool embedding_norm = false;
+  bool final_norm = true;
+  std::string position = "learned";  // learned | sinusoidal | rotary | none
+  std::string activation = "relu";   // relu | relu2 | gelu | gelu_tanh | swiglu
+  bool bias = false;
+  bool tied = false;
+  double dropout = 0;
+  std::string mask = "causal";  // causal | none
+  bool qk_norm = false;
+  double softcap = 0;  // 0 = off
+  double norm_epsilon = 1e-5;
+  double rope_theta = 10000;
+  std::string rope_pairing = "half";  // half (NeoX, Llama in Hugging Face) | interleaved
+  bool zero_init = false;
+  std::string init = "torch";  // torch | gpt2 | microgpt
+  int64_t vocab_size = 0;      // not a key of the file: the tokenizer's size, padded to nothing
+};
+
+}  // namespace tril

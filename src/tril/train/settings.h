@@ -1,0 +1,61 @@
+// Settings of training and of the machine: the [train], [lora] and [run] sections of a configuration (design,
+// sections 6 and 7). Plain values; config.cc fills and checks them.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "tril/data/settings.h"
+#include "tril/model/config.h"
+
+namespace tril {
+
+struct TrainSettings {
+  int64_t seed = 0;
+  int64_t steps = 300;
+  int64_t batch = 256;
+  int64_t block = 0;                   // length of training slices; 0 = context
+  std::string optimizer = "adamw";     // adam | adamw | muon
+  double learning_rate = 3e-3;
+  double min_learning_rate = 0;        // where a schedule ends
+  double beta1 = 0.9, beta2 = 0.999;
+  double epsilon = 1e-8;
+  double weight_decay = 0;
+  std::string decay = "all";           // all | matrices
+  double clip = 0;                     // 0 = off
+  std::string schedule = "constant";   // constant | cosine | linear | trapezoid
+  int64_t warmup = 0;                  // steps
+  double momentum = 0.95;              // Muon's
+  std::string freeze;                  // names of frozen parameters, comma separated prefixes
+  bool recompute = false;
+  int64_t eval_every = 50;
+  int64_t eval_examples = 20000;       // 0 = all
+  int64_t log_every = 10;
+  int64_t checkpoint_every = 0;        // 0 = at evaluations only
+  int64_t keep_checkpoints = 3;        // best, last and the one before
+  int64_t accumulate = 1;
+  std::string recipe;
+};
+
+struct LoraSettings {
+  int64_t rank = 0;  // 0 = off
+  double alpha = 16;
+  std::string targets;
+};
+
+struct RunSettings {
+  std::string engine = "fast";  // fast | reference
+  std::string dtype = "f32";    // f32 | f64
+  int64_t threads = 0;          // 0 = all processors
+};
+
+/// A whole configuration, resolved: every setting has its value.
+struct Config {
+  std::string preset;  // the preset it inherits from, "" for none
+  DataSettings data;
+  ModelConfig model;
+  TrainSettings train;
+  LoraSettings lora;
+  RunSettings run;
+};
+
+}  // namespace tril
