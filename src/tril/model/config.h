@@ -1,5 +1,5 @@
-// Settings of a model: the [model] section of a configuration (design, sections 4 and 7). Plain values; config.cc
-// fills and checks them. 0 means "the family's default", which resolve() replaces.
+// Settings of a model: the [model] section of a configuration (design, sections 4 and 7). Plain values;
+// config.cc fills and checks them. 0 means "the family's default", which resolve() replaces.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,14 +16,16 @@ struct ModelConfig {
   int64_t hidden = 160;  // width of the feed-forward layer
   int64_t layers = 1;
   int64_t context = 12;
-  std::string norm = "layer";        // layer | rms | none
-  std::string norm_place = "pre";    // pre | post
+  std::string norm = "layer";      // layer | rms | none
+  std::string norm_place = "pre";  // pre | post
   bool norm_gain = true;
   bool embedding_norm = false;
   bool final_norm = true;
   std::string position = "learned";  // learned | sinusoidal | rotary | none
   std::string activation = "relu";   // relu | relu2 | gelu | gelu_tanh | swiglu
-  bool bias = false;
+  bool bias = false;                 // of the feed-forward layers and of layer norms
+  bool attention_bias = false;       // of W_Q, W_K, W_V, W_O
+  bool head_bias = false;            // of the vocabulary head
   bool tied = false;
   double dropout = 0;
   std::string mask = "causal";  // causal | none
