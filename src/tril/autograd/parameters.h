@@ -1,0 +1,59 @@
+// Parameters: what training changes. One flat buffer each for weights and gradients, with named views into
+// it, so that an optimizer step, a gradient norm and a checkpoint are one pass. What it leaves out: the
+// optimizer's moments (train/optimizer) and how weights are first drawn (each model).
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tril/tensor/tensor.h"
+
+namespace tril {
+
+struct ParameterInfo {
+  std::string name;
+  Shape shape;
+  int64_t offset = 0;   // in numbers, from the start of the flat buffers
+  bool frozen = false;  // no gradient is kept and the optimizer passes it by
+};
+
+/// Names and shapes are added first, then allocate() makes both buffers (zeros).
+/// Invariants: views start at multiples of 64 bytes; the gaps between them hold zeros and keep them.
+class Parameters {
+ public:
+  explicit Parameters(DType dtype = DType::f32) : dtype_(dtype) {}
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
+  /// Returns the parameter's index. Names must differ.
+  int add(std::string name, Shape shape);
+  void allocate();
+
+  DType dtype() const { return dtype_; }
+  int size() const { return static_cast<int>(infos_.size()); }
+  const std::vector<ParameterInfo>& infos() const { return infos_; }
+  const ParameterInfo& info(int i) const { return infos_[static_cast<size_t>(i)]; }
+  void set_frozen(int i, bool frozen) { infos_[static_cast<size_t>(i)].frozen = frozen; }
+  /// -1 where there is none of that name.
+  int find(std::string_view name) const;
+  /// How many numbers the model has (gaps not counted).
+  int64_t count() const;
+
+  Tensor value(int i) const { return view(values_, i); }
+  Tensor grad(int i) const { return view(grads_, i); }
+  /// The flat buffers, gaps included.
+  Tensor flat_values() const { return flat(values_); }
+  Tensor flat_grads() const { return flat(grads_); }
+  void zero_grads();
+
+ private:
+  Tensor view(const std::vector<double>& buffer, int i) const;
+  Tensor flat(const std::vector<double>& buffer) const;
+
+  DType dtype_;
+  std::vector<ParameterInfo> infos_;
+  int64_t flat_count_ = 0;
+  std::vector<double> values_, grads_;  // storage in units of 8 bytes, aligned by hand
+};
+
+}  // namespace tril

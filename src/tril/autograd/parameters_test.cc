@@ -1,0 +1,36 @@
+#include "tril/autograd/parameters.h"
+
+#include <gtest/gtest.h>
+
+namespace tril {
+namespace {
+
+TEST(Parameters, ViewsLieInOneAlignedBuffer) {
+  for (DType dtype : {DType::f32, DType::f64}) {
+    Parameters p(dtype);
+    const int a = p.add("a", {3, 5}), b = p.add("b", {7});
+    p.allocate();
+    EXPECT_EQ(p.count(), 22);
+    EXPECT_EQ(p.find("b"), b);
+    EXPECT_EQ(p.find("c"), -1);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p.value(a).data) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(p.value(b).data) % 64, 0u);
+    EXPECT_EQ(static_cast<char*>(p.value(b).data) - static_cast<char*>(p.flat_values().data),
+              16 * size_of(dtype));
+    EXPECT_EQ(p.flat_values().count(), 32);  // 15 → 16, 7 → 16
+  }
+}
+
+TEST(Parameters, ZeroGradsClearsOnlyGradients) {
+  Parameters p;
+  p.add("w", {4});
+  p.allocate();
+  p.value(0).as<float>()[2] = 5;
+  p.grad(0).as<float>()[2] = 6;
+  p.zero_grads();
+  EXPECT_EQ(p.value(0).at(2), 5);
+  EXPECT_EQ(p.grad(0).at(2), 0);
+}
+
+}  // namespace
+}  // namespace tril

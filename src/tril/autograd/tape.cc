@@ -1,0 +1,61 @@
+#include "tril/autograd/tape.h"
+
+#include <cassert>
+
+#include "tril/base/error.h"
+
+namespace tril {
+
+Tape::Tape(TapeOptions options) : options_(options) {
+  if (options.engine == Engine::fast && options.dtype == DType::f64)
+    refuse("dtype f64 needs --engine reference: the fast engine computes in f32");
+}
+
+Node* Tape::new_node(Tensor value, void* grad) {
+  return new (arena_.allocate(sizeof(Node))) Node{value, grad};
+}
+
+Var Tape::constant(Tensor value) {
+  return Var(new_node(value, nullptr));
+}
+
+Var Tape::leaf(Tensor value, void* grad) {
+  return Var(new_node(value, options_.record ? grad : nullptr));
+}
+
+Var Tape::parameter(const Parameters& parameters, int index) {
+  const bool frozen = parameters.info(index).frozen;
+  return leaf(parameters.value(index), frozen ? nullptr : parameters.grad(index).data);
+}
+
+Var Tape::make(Shape shape, bool wants_grad) {
+  const Tensor value = arena_.tensor(shape, options_.dtype);
+  const bool grad = wants_grad && options_.record;
+  return Var(new_node(value, grad ? arena_.zeros(shape, options_.dtype).data : nullptr));
+}
+
+// Reverse order is right: when a record runs, every record made after it has run, and only those can have
+// added to the gradient of its result. So that gradient is complete, and each record needs to run once.
+void Tape::backward(Var loss, double seed) {
+  assert(loss.count() == 1);
+  if (!loss.wants_grad()) return;
+  with_real(options_.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    *loss.g<T>() = static_cast<T>(seed);
+  });
+  for (auto record = records_.rbegin(); record != records_.rend(); ++record) record->run(record->closure);
+}
+
+Var Tape::name(std::string_view name, Var v) {
+  if (options_.trace) named_.emplace_back(scope_ + std::string(name), v.value());
+  return v;
+}
+
+void Tape::reset() {
+  records_.clear();
+  named_.clear();
+  scope_.clear();
+  arena_.rewind();
+}
+
+}  // namespace tril

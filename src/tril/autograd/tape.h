@@ -1,0 +1,126 @@
+// Tape: automatic differentiation, define by run. An op computes its result and appends one record that knows
+// how to send gradients back; backward() runs the records in reverse. With recording off the tape keeps
+// nothing. What it leaves out: what an op is (ops/) and what holds parameters (parameters.h).
+#pragma once
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tril/autograd/parameters.h"
+#include "tril/tensor/arena.h"
+#include "tril/tensor/tensor.h"
+
+namespace tril {
+
+/// reference: plain loops, the definition. fast: float, vectorised, threaded.
+enum class Engine : uint8_t { reference, fast };
+
+/// A value on the tape and, where it is wanted, its gradient of the same shape and type.
+struct Node {
+  Tensor value;
+  void* grad = nullptr;
+};
+
+/// A handle on a Node; copying it is free. Valid until the tape is reset.
+class Var {
+ public:
+  Var() = default;
+  explicit Var(Node* node) : node_(node) {}
+  bool exists() const { return node_ != nullptr; }
+  const Tensor& value() const { return node_->value; }
+  const Shape& shape() const { return node_->value.shape; }
+  int64_t dim(int i) const { return node_->value.shape[i]; }
+  int64_t rows() const { return node_->value.shape.rows(); }
+  int64_t cols() const { return node_->value.shape.cols(); }
+  int64_t count() const { return node_->value.count(); }
+  bool wants_grad() const { return node_->grad != nullptr; }
+  Tensor grad() const { return {node_->value.shape, node_->value.dtype, node_->grad}; }
+  template <class T>
+  T* v() const {
+    return node_->value.as<T>();
+  }
+  /// Null where no gradient is wanted.
+  template <class T>
+  T* g() const {
+    return static_cast<T*>(node_->grad);
+  }
+  bool operator==(const Var&) const = default;
+
+ private:
+  Node* node_ = nullptr;
+};
+
+struct TapeOptions {
+  Engine engine = Engine::fast;
+  DType dtype = DType::f32;  // of every real number on the tape; f64 needs the reference engine
+  bool record = true;        // keep what backward() needs
+  bool trace = false;        // keep every named value
+};
+
+/// Thread safety: none; one tape belongs to one thread (an op may use several inside).
+/// Invariants: records run in reverse order of their making, each once per backward(); everything made on the
+/// tape lives in its arena until reset().
+class Tape {
+ public:
+  /// Throws Refusal for f64 with the fast engine.
+  explicit Tape(TapeOptions options = {});
+
+  Engine engine() const { return options_.engine; }
+  bool fast() const { return options_.engine == Engine::fast; }
+  DType dtype() const { return options_.dtype; }
+  bool recording() const { return options_.record; }
+  bool tracing() const { return options_.trace; }
+  Arena& arena() { return arena_; }
+
+  /// A value without gradient: ids, masks, inputs.
+  Var constant(Tensor value);
+  /// A value whose gradient is added into `grad`.
+  Var leaf(Tensor value, void* grad);
+  /// A parameter; its gradient goes to the flat buffer, unless it is frozen or the tape does not record.
+  Var parameter(const Parameters& parameters, int index);
+
+  /// An uninitialised result of the tape's dtype; with `wants_grad` and recording it has a gradient of zeros.
+  Var make(Shape shape, bool wants_grad);
+
+  /// Appends a record. `backward` is a lambda that captures by value and owns nothing; it must add to
+  /// gradients.
+  template <class F>
+  void on_backward(const F& backward) {
+    static_assert(std::is_trivially_destructible_v<F>, "a record lives in the arena and is never destroyed");
+    if (!options_.record) return;
+    F* kept = new (arena_.allocate(sizeof(F))) F(backward);
+    records_.push_back({[](void* f) { (*static_cast<F*>(f))(); }, kept});
+  }
+
+  /// Sets the gradient of `loss` (one number) to `seed` and runs every record in reverse.
+  void backward(Var loss, double seed = 1.0);
+
+  /// Under tracing, keeps `v` under the scope's text + name; returns v. The value then must not be
+  /// overwritten.
+  Var name(std::string_view name, Var v);
+  /// Names given after this begin with `scope`: "blocks.0." and so on; "" ends it.
+  void set_scope(std::string_view scope) { scope_ = scope; }
+  const std::vector<std::pair<std::string, Tensor>>& named() const { return named_; }
+
+  /// Forgets all records, names and values; memory is kept for the next step.
+  void reset();
+
+ private:
+  struct Record {
+    void (*run)(void*);
+    void* closure;
+  };
+  Node* new_node(Tensor value, void* grad);
+
+  TapeOptions options_;
+  Arena arena_;
+  std::vector<Record> records_;
+  std::string scope_;
+  std::vector<std::pair<std::string, Tensor>> named_;
+};
+
+}  // namespace tril

@@ -1,0 +1,52 @@
+// Arena: memory for one step. It hands out pieces in order and takes all of them back at once, so that after
+// the first step a training step asks the system for nothing. What it leaves out: freeing a single piece.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tril/tensor/tensor.h"
+
+namespace tril {
+
+/// Thread safety: none; one arena belongs to one thread.
+/// Invariants: pieces are 64-byte aligned and stay valid until rewind() or the arena's end.
+class Arena {
+ public:
+  Arena() = default;
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// `bytes` of uninitialised memory.
+  void* allocate(size_t bytes);
+  /// An uninitialised tensor.
+  Tensor tensor(Shape shape, DType dtype);
+  /// A tensor of zeros.
+  Tensor zeros(Shape shape, DType dtype);
+
+  /// Takes everything back. Where a step needed several blocks they are joined, so that the next fits in one.
+  void rewind();
+  /// Bytes handed out since the last rewind, and bytes held from the system.
+  size_t used() const { return used_; }
+  size_t held() const;
+  /// How often the system was asked for memory; a test holds it constant over steps.
+  int64_t system_calls() const { return system_calls_; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const;
+  };
+  struct Block {
+    std::unique_ptr<std::byte, Free> data;
+    size_t size;
+  };
+  void grow(size_t at_least);
+
+  std::vector<Block> blocks_;
+  size_t offset_ = 0;  // in the last block
+  size_t used_ = 0;
+  int64_t system_calls_ = 0;
+};
+
+}  // namespace tril

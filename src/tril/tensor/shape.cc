@@ -1,0 +1,31 @@
+#include "tril/tensor/shape.h"
+
+#include <cassert>
+
+namespace tril {
+
+Shape::Shape(std::initializer_list<int64_t> dims) {
+  assert(dims.size() <= kMaxRank);
+  for (int64_t dim : dims) {
+    assert(dim >= 0);
+    dims_[static_cast<size_t>(rank_++)] = dim;
+  }
+}
+
+int64_t Shape::rows() const {
+  int64_t product = 1;
+  for (int i = 0; i + 1 < rank_; ++i) product *= (*this)[i];
+  return product;
+}
+
+int64_t Shape::count() const {
+  return rows() * cols();
+}
+
+std::string Shape::text() const {
+  std::string out = "[";
+  for (int i = 0; i < rank_; ++i) out += (i > 0 ? ", " : "") + std::to_string((*this)[i]);
+  return out + "]";
+}
+
+}  // namespace tril
