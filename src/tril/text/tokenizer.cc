@@ -5,7 +5,9 @@
 
 namespace tril {
 
-std::string Tokenizer::fingerprint() const { return sha256_hex(to_json()); }
+std::string Tokenizer::fingerprint() const {
+  return sha256_hex(to_json());
+}
 
 void Tokenizer::require_id(int32_t id, int64_t position) const {
   if (id < 0 || id >= vocab_size()) {

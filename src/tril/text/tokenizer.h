@@ -1,6 +1,7 @@
-// Tokenizers: text to ids and back. This is the interface that training, generation and export see; the kinds are
-// word_tokenizer.h, char_tokenizer.h and bpe.h, and load_tokenizer.h reads any of them from tokenizer.json.
-// It leaves out batches, padding and windows (data/), and any way for plain text to become a special id.
+// Tokenizers: text to ids and back. This is the interface that training, generation and export see; the kinds
+// are word_tokenizer.h, char_tokenizer.h and bpe.h, and load_tokenizer.h reads any of them from
+// tokenizer.json. It leaves out batches, padding and windows (data/), and any way for plain text to become a
+// special id.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,13 +31,14 @@ class Tokenizer {
   /// Number of ids, specials included; ids are 0 … vocab_size() - 1.
   virtual int64_t vocab_size() const = 0;
 
-  /// The ids of a text, without BOS or EOS. A special's name in the text is plain text. Throws Refusal that names
-  /// the byte offset (invalid UTF-8; word and char) or the character and its position (unknown; char).
+  /// The ids of a text, without BOS or EOS. A special's name in the text is plain text. Throws Refusal that
+  /// names the byte offset (invalid UTF-8; word and char) or the character and its position (unknown; char).
   virtual std::vector<int32_t> encode(std::string_view text) const = 0;
   /// The text of ids. PAD, BOS and EOS give nothing. Throws Refusal on an id outside the vocabulary, with its
   /// position.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
-  /// How one id is shown to a reader; specials by their names. Throws Refusal on an id outside the vocabulary.
+  /// How one id is shown to a reader; specials by their names. Throws Refusal on an id outside the
+  /// vocabulary.
   virtual std::string token_text(int32_t id) const = 0;
 
   virtual std::optional<int32_t> pad() const { return std::nullopt; }
