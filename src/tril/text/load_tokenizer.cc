@@ -8,6 +8,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/sniff.h"
 #include "tril/text/char_tokenizer.h"
 #include "tril/text/tokenizer_json.h"
 #include "tril/text/utf8.h"
@@ -107,6 +108,7 @@ std::shared_ptr<const Tokenizer> word_level(const Json& file, const std::string&
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const std::string& name) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (json.substr(0, kMark.size()) == kMark) json.remove_prefix(kMark.size());
+  refuse_unless_text(name, json);
   require_utf8(json, name);
   const Json file = parse_strictly(json, name);
   if (!file.is_object() || !file.contains("model") || !file["model"].is_object()) {
