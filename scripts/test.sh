@@ -6,6 +6,8 @@
 #   ./tril test asan                     under AddressSanitizer and UBSan, less tests/slow_under_asan.txt
 # The numbers come from GoogleTest's own XML. Where CI=true, a skip that tests/allowed_skips.txt does not list fails.
 
+root=${root:?the checkout}
+
 # list FILE: its patterns, one a line, without comments.
 list() { sed 's/[[:space:]]*#.*//; /^[[:space:]]*$/d' "$1" 2>/dev/null; }
 

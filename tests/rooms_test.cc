@@ -212,5 +212,21 @@ TEST(Rooms, PagesNameOnlyFilesThatExist) {
   }
 }
 
+TEST(Rooms, EveryPackageHasItsLicence) {
+  const Names tools = {"g++", "cmake", "ninja-build", "pkg-config"};
+  const std::string page = read(kRoot / "docs/licences.md");
+  int packages = 0;
+  std::istringstream list(read(kRoot / "scripts/packages.txt"));
+  for (std::string line; std::getline(list, line);) {
+    std::istringstream words(line);
+    std::string package, use;
+    if (!(words >> package >> use) || package[0] == '#' || use == "check") continue;
+    ++packages;
+    if (tools.count(package)) continue;
+    EXPECT_NE(page.find(package), std::string::npos) << "docs/licences.md has no row for " << package;
+  }
+  EXPECT_GT(packages, 10);
+}
+
 }  // namespace
 }  // namespace tril
