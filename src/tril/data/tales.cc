@@ -102,7 +102,8 @@ class Teller {
   Food food_;                                                  // F
   Weather weather_;                                            // W
   std::map<std::string, std::string_view, std::less<>> kept_;  // {happy1}: the word this tale keeps
-  bool paragraph_ = false;                                     // the next sentence begins one
+  std::string_view lessons_;
+  bool paragraph_ = false;  // the next sentence begins one
 };
 
 Person& Teller::draw_child(Person& child, std::string_view other) {
@@ -133,6 +134,7 @@ Teller::Teller(uint64_t seed, uint64_t index) : dice_(seed, index) {
 Tale Teller::tell() {
   const Plot& plot = dice_.pick(plots());
   tale_.plot = plot.name;
+  lessons_ = plot.lessons;
   for (const std::string_view beat : plot.beats) tell_beat(beat);
   for (TaleSentence& sentence : tale_.sentences) sentence.holders.resize(tale_.things.size(), -1);
   return std::move(tale_);
@@ -299,7 +301,8 @@ std::string Teller::list_slot(std::string_view name, std::string_view form) {
   }
   if (const auto kept = kept_.find(name); kept != kept_.end()) return std::string(kept->second);
   const bool keep = name.back() == '1';
-  const std::string_view list = keep ? name.substr(0, name.size() - 1) : name;
+  std::string_view list = keep ? name.substr(0, name.size() - 1) : name;
+  if (list == "lesson") list = lessons_;
   for (const WordList& words : word_lists()) {
     if (words.name != list) continue;
     const std::string_view word = dice_.pick(words.words);

@@ -32,15 +32,13 @@ struct TaleMention {
 };
 
 struct TaleSentence {
-  size_t begin;  // first byte in Tale::text
-  size_t end;    // one past the last, the closing mark included
-  std::vector<int>
-      holders;  // for each thing, who holds it when the sentence is over: index of a character or -1
+  size_t begin;              // first byte in Tale::text
+  size_t end;                // one past the last, the closing mark included
+  std::vector<int> holders;  // for each thing: index of the character that holds it at the end, or -1
 };
 
 struct Tale {
-  std::string
-      text;  // sentences joined by a space, paragraphs by one newline; no blank line, no newline at the end
+  std::string text;  // sentences joined by a space, paragraphs by one newline; none at the end
   std::string plot;  // name of the plot, e.g. "lost"
   std::vector<TaleCharacter> characters;
   std::vector<TaleThing> things;

@@ -1,11 +1,10 @@
 // The grammar behind tales.h: word tables and plots, and the notation the plots are written in.
 //
 // A plot is a list of beats, told in order. A beat is one or more alternatives, parted by '|'; one is drawn.
-// An alternative is one or more sentences, parted by '#'. A beat of "/" begins a paragraph. A beat that
-// begins with
-// '?' is told half of the time; one of the form "@name" is drawn from the shared beat of that name.
-// In a sentence {slot:form} is a word of the tale (see tales.cc), and [O=A] says that A holds O when it is
-// over, [O=-] that no one does.
+// An alternative is one or more sentences, parted by '#'. The beat "/" begins a paragraph. A beat with a '?'
+// before it is told half of the time; "@name" stands for the shared beat of that name. In a sentence
+// {slot:form} is a word of the tale (see tales.cc), and [O=A] says that A holds O when it is over, [O=-] that
+// no one does.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -16,8 +15,7 @@ struct Thing {
   std::string_view noun, verb, past, gerund;  // kite, fly, flew, flying
 };
 struct Place {
-  std::string_view preposition, noun, sight,
-      feature;  // in, park: "tall oaks", "bench" to hide a thing behind
+  std::string_view preposition, noun, sight, feature;  // in, park, "tall oaks and …", bench
 };
 struct Animal {
   std::string_view noun, sound, act;  // kitten, "meowed", "licked its paw"
@@ -39,7 +37,7 @@ struct Beat {
   std::string_view name, text;
 };
 struct Plot {
-  std::string_view name;
+  std::string_view name, lessons;  // the list that {lesson} is drawn from
   std::vector<std::string_view> beats;
 };
 
@@ -52,8 +50,7 @@ const std::vector<Animal>& animals();
 const std::vector<Grownup>& grownups();
 const std::vector<Food>& foods();
 const std::vector<Weather>& weathers();
-const std::vector<WordList>&
-word_lists();  // {happy}, {sad}, …: a word drawn anew; {happy1}: once for the tale
+const std::vector<WordList>& word_lists();  // {happy}: drawn anew; {happy1}: once for the tale
 const std::vector<Beat>& shared_beats();
 const std::vector<Plot>& plots();
 

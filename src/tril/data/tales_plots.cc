@@ -55,6 +55,7 @@ const std::vector<Beat>& shared_beats() {
 const std::vector<Plot>& plots() {
   static const std::vector<Plot> table = {
       {"lost",
+       "help",
        {"@open",
         "@has",
         "/",
@@ -69,7 +70,7 @@ const std::vector<Plot>& plots() {
         "{A} was {sad1}, and {A:he} {cried}. | {A} {cried} because the {O} was lost. # {A:he} felt {sad1}.",
         "/",
         "{B} saw that {A} was {sad1}. # \"Why are you {sad1}, {A}?\" asked {B}. # \"I lost my {O:full},\" "
-        "said {A}. |{A:his} friend {B} heard {A}. # {B:he} asked, \"What is wrong, {A}?\" # {A} said, \"My "
+        "said {A}. |{A:his} friend {B} came along. # {B:he} asked, \"What is wrong, {A}?\" # {A} said, \"My "
         "{O} is lost!\"",
         "\"I will help you find the {O},\" said {B}. | {B} said, \"We will find your {O} together.\"",
         "{B} {looked} behind the {P:feature} and {found} the {O}. [O=B] |at last, {B} {found} the {O} under "
@@ -77,12 +78,13 @@ const std::vector<Plot>& plots() {
         "?@holds",
         "{B} gave the {O} back to {A}. [O=A] | {B:he} put the {O} into the hands of {A}. [O=A]",
         "@thanks",
-        "{A} was not {sad1} anymore. | {A:he} was {happy1} and {O:past} the {O} with {B}.",
+        "{A} was not {sad1} anymore. | {A} was {happy1} and {O:past} the {O} with {B}.",
         "/",
         "?@holds",
         "@moral",
         "@end"}},
       {"share",
+       "sharing",
        {"@open",
         "@has",
         "/",
@@ -92,7 +94,7 @@ const std::vector<Plot>& plots() {
         "/",
         "\"May I {O:verb} your {O}?\" asked {B}. # \"No, the {O} is mine!\" said {A}. |{B} wanted to "
         "{O:verb} the {O} too. # but {A} said, \"No, it is my {O}!\"",
-        "{B} was {sad1} and went away. | {B:he} {cried} because {B:he} wanted to {O:verb} the {O}.",
+        "{B} was {sad1} and went away. | {B} {cried} because {B:he} wanted to {O:verb} the {O}.",
         "then {A} was alone with the {O}. # {O:ing} the {O} alone was not fun. |{A} {O:past} the {O} alone, "
         "but {A:he} did not feel {happy1}.",
         "?@animal",
@@ -102,14 +104,14 @@ const std::vector<Plot>& plots() {
         "\"I am sorry, {B},\" said {A}. # \"You may {O:verb} the {O} now.\" |{A} said, \"I am sorry. Please "
         "{O:verb} the {O} with me, {B}.\"",
         "{A} gave the {O} to {B}. [O=B] | {B} took the {O} from {A} and {smiled}. [O=B]",
-        "{B} {O:past} the {O}, and {B:he} was {happy1}. | {B:he} {O:past} the {O} {loudly}, and {A} "
-        "{smiled}.",
+        "{B} {O:past} the {O}, and {B:he} was {happy1}. | {B} {O:past} the {O} {loudly}, and {A} {smiled}.",
         "@holder",
         "?@snack",
         "/",
         "@moral",
         "@end"}},
       {"trade",
+       "fairness",
        {"@open",
         "@has",
         "{B} had {Q:a}. [Q=B] # {B:he} {Q:past} the {Q} every day. |{A:his} friend {B} had {Q:a}. [Q=B] # "
@@ -135,6 +137,7 @@ const std::vector<Plot>& plots() {
         "@moral",
         "@end"}},
       {"gift",
+       "giving",
        {"@open",
         "{A:his} best friend was {B}. # it was the birthday of {B}. |{A} had a friend named {B}. # soon {B} "
         "would have a birthday.",
@@ -145,8 +148,8 @@ const std::vector<Plot>& plots() {
         "@sights",
         "there {A} {found} {O:a}. [O=A] # \"The {O} is {wonderful} for {B},\" said {A}. |{C} gave {A} {O:a}. "
         "[O=A] # \"Give the {O} to {B},\" said {C}.",
-        "{A} wanted to keep the {O} and {O:verb} it. # but {A:he} thought of {B}. |{A:he} {O:past} the {O} "
-        "once and liked it. # but the {O} was for {B}.",
+        "{A} wanted to keep the {O} and {O:verb} it. # but {A:he} thought of {B}. |{A} {O:past} the {O} once "
+        "and liked it. # but the {O} was for {B}.",
         "?@animal",
         "/",
         "{A} {walked} to the house of {B}. # {B:he} opened the door and {smiled}. |{B} opened the door for "
@@ -154,25 +157,26 @@ const std::vector<Plot>& plots() {
         "\"Happy birthday, {B}!\" said {A}. # \"This {O} is for you.\" |{A} said, \"I have {O:a} for you, "
         "{B}.\"",
         "{A} gave the {O} to {B}. [O=B] | {B} took the {O} from {A}. [O=B]",
-        "{B} {O:past} the {O} and was {happy1}. | {B:he} said, \"What {a:wonderful} {O}!\"",
+        "{B} {O:past} the {O} and was {happy1}. | {B} said, \"What {a:wonderful} {O}!\"",
         "@holder",
         "@snack",
         "/",
         "@moral",
         "@end"}},
       {"broken",
+       "care",
        {"@open",
-        "{A:his} friend {B} had {O:a}. [O=B] # {B:he} {O:past} the {O} every day. |{B} was a friend of {A} "
-        "and had {O:a}. [O=B] # {B:he} loved {O:ing} the {O}.",
+        "{A:his} friend {B} had {O:a}. [O=B] # {B:he} {O:past} the {O} every day. |{A} had a friend named "
+        "{B}, who had {O:a}. [O=B] # {B:he} loved {O:ing} the {O}.",
         "/",
         "@walk",
         "?@sights",
         "{B} was there with the {O}. | there {A} met {B} with the {O}.",
         "\"Please be careful with the {O},\" said {B} and gave it to {A}. [O=A] |{B} let {A} {O:verb} the "
         "{O}. [O=A]",
-        "{A} {O:past} the {O}, but then {A:he} dropped it. # the {O} broke. |but {A} was not careful, and "
-        "the {O} hit the {P:feature}. # now the {O} was broken.",
-        "{B} was {angry1}, and {A} was {sad1}. | \"You broke my {O}!\" said {B}. # {B:he} was {angry1}.",
+        "{A} {O:past} the {O}, but then {A:he} dropped it. # now it was ruined. |but {A} was not careful, "
+        "and the {O} hit the {P:feature}. # now the {O} was ruined.",
+        "{B} was {angry1}, and {A} was {sad1}. | \"You ruined my {O}!\" said {B}. # {B:he} was {angry1}.",
         "\"I am sorry,\" said {A}. # \"I will mend the {O}.\" | {A} said, \"I am so sorry, {B}.\"",
         "?@animal",
         "/",
@@ -188,6 +192,7 @@ const std::vector<Plot>& plots() {
         "@moral",
         "@end"}},
       {"rescue",
+       "help",
        {"@open",
         "@walk",
         "@sky",
@@ -205,7 +210,7 @@ const std::vector<Plot>& plots() {
         "with {C:tool}, {C} got the {N} out. | {C} used {C:tool}, and soon the {N} was free.",
         "the {N} {N:act} and was not {scared1} anymore. | the {N} {N:sound} and {N:act}.",
         "/",
-        "{B} saw it all and came to {A}. | {A:his} friend {B} came and {smiled}.",
+        "{B} saw it all and came to {A}. | {B} was a friend of {A} and came too.",
         "\"You are {a:virtue1} {A:child}, {A},\" said {B}. | {B} said, \"You were {virtue1}, {A}.\"",
         "{A} and {B} gave the {N} {F:a}. # the {N} ate the {F:taste} {F}. |{B} had {F:a} for the {N}. # it "
         "was {F:taste}, and the {N} ate it.",
@@ -214,6 +219,7 @@ const std::vector<Plot>& plots() {
         "@holder",
         "@end"}},
       {"thief",
+       "calm",
        {"@open",
         "@has",
         "/",
@@ -230,8 +236,7 @@ const std::vector<Plot>& plots() {
         "\"I have {F:a},\" said {B}. # \"Maybe the {N} is hungry.\" | {B} took out {F:a}. # \"The {N} may "
         "like the {F},\" said {B}.",
         "{B} put the {F} down, and the {N} came to eat it. | the {N} saw the {F:taste} {F} and came out.",
-        "while the {N} ate the {F}, {B} picked up the {O}. [O=B] | {B:he} took the {O} while the {N} ate. "
-        "[O=B]",
+        "while the {N} ate the {F}, {B} picked up the {O}. [O=B] | {B} took the {O} while the {N} ate. [O=B]",
         "@holds",
         "{B} gave the {O} to {A}. [O=A] | then {B} handed the {O} back to {A}. [O=A]",
         "@thanks",
@@ -241,6 +246,7 @@ const std::vector<Plot>& plots() {
         "@moral",
         "@end"}},
       {"race",
+       "fairness",
        {"@open",
         "{A} and {B} liked to race. # {A} was fast, but {B} was fast too. |{A:his} friend {B} was very fast. "
         "# {A} wanted to be as fast as {B}.",
@@ -255,6 +261,7 @@ const std::vector<Plot>& plots() {
         "{smiled}. [O=B]",
         "@holder", "?@snack", "?@animal", "/", "@moral", "@end"}},
       {"honest",
+       "honesty",
        {"@open", "@walk", "@sights",
         "on the ground, {A} {found} {O:a}. [O=A] | by the {P:feature} lay {O:a}. # {A} picked up the {O}. "
         "[O=A]",
@@ -269,6 +276,7 @@ const std::vector<Plot>& plots() {
         "{B} and {A} {O:past} the {O} together. | {B} let {A} {O:verb} the {O} too.", "?@snack", "/",
         "@moral", "@end"}},
       {"dark",
+       "calm",
        {"@open",
         "@has",
         "/",

@@ -192,9 +192,13 @@ const std::vector<WordList>& word_lists() {
       {"wonderful", {"wonderful", "lovely", "amazing", "fine", "great", "beautiful", "perfect"}},
       {"relative",
        {"mother", "father", "grandma", "grandpa", "sister", "brother", "aunt", "uncle", "cousin"}},
-      {"lesson",
-       {"share", "help a friend", "tell the truth", "be kind", "keep trying", "say sorry", "listen",
-        "forgive", "take turns", "be patient"}},
+      {"help", {"help a friend", "ask for help", "keep trying", "look twice"}},
+      {"sharing", {"share", "take turns", "play together", "be kind"}},
+      {"fairness", {"be fair", "ask nicely", "play fair", "listen to others"}},
+      {"giving", {"give gladly", "think of others", "be generous", "choose with care"}},
+      {"care", {"be careful", "say sorry", "forgive", "mend things"}},
+      {"calm", {"stay calm", "be patient", "be gentle", "think first"}},
+      {"honesty", {"tell the truth", "give things back", "do the right thing", "be honest"}},
   };
   return table;
 }
