@@ -33,7 +33,6 @@ const std::vector<std::pair<std::string, Names>> kRooms = {
 
 // Sources that need no test next door, each with what tests it.
 const std::map<std::string, std::string> kTestedElsewhere = {
-    {"src/tril/autograd/tape.cc", "the tests of ops"},
     {"src/tril/cli/main.cc", "tests/ runs the program"},
 };
 

@@ -159,8 +159,16 @@ TEST(OpTable, JacobianInDouble) {
     Tape tape({Engine::reference, DType::f64});
     op.weighted(tape, true);
     each_real(spec, c, [&](size_t k, size_t i) {
+      std::vector<int64_t> entries;
+      for (int64_t n = 0; n < c.shapes[i].count(); ++n) {
+        const bool held = i == 0 && n / c.shapes[i].cols() == c.held_row;
+        if (held) EXPECT_EQ(op.grad(k, i).at(n), 0) << "the held row has a gradient";
+        if (!held) entries.push_back(n);
+      }
+      GradientCheckOptions options;
+      options.entries = entries;
       const GradientCheck check =
-          check_gradient([&] { return op.weighted(tape, false); }, op.value(k, i), op.grad(k, i));
+          check_gradient([&] { return op.weighted(tape, false); }, op.value(k, i), op.grad(k, i), options);
       EXPECT_LT(check.relative(), 1e-6) << spec.arguments[i].name << " at " << check.worst_at;
     });
   });
