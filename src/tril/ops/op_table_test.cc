@@ -162,7 +162,9 @@ TEST(OpTable, JacobianInDouble) {
       std::vector<int64_t> entries;
       for (int64_t n = 0; n < c.shapes[i].count(); ++n) {
         const bool held = i == 0 && n / c.shapes[i].cols() == c.held_row;
-        if (held) EXPECT_EQ(op.grad(k, i).at(n), 0) << "the held row has a gradient";
+        if (held) {
+          EXPECT_EQ(op.grad(k, i).at(n), 0) << "the held row has a gradient";
+        }
         if (!held) entries.push_back(n);
       }
       GradientCheckOptions options;
