@@ -1,6 +1,9 @@
 #include "tril/base/hash.h"
 
+#include <openssl/evp.h>
 #include <openssl/sha.h>
+
+#include <new>
 
 namespace tril {
 
@@ -21,6 +24,30 @@ std::string to_hex(const Digest& digest) {
   return hex;
 }
 
-std::string sha256_hex(std::string_view bytes) { return to_hex(sha256(bytes)); }
+std::string sha256_hex(std::string_view bytes) {
+  return to_hex(sha256(bytes));
+}
+
+struct Sha256::State {
+  EVP_MD_CTX* context = EVP_MD_CTX_new();
+  ~State() { EVP_MD_CTX_free(context); }
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  if (EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
+}
+Sha256::~Sha256() = default;
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+
+void Sha256::add(std::string_view bytes) {
+  EVP_DigestUpdate(state_->context, bytes.data(), bytes.size());
+}
+
+Digest Sha256::digest() {
+  Digest digest;
+  EVP_DigestFinal_ex(state_->context, digest.data(), nullptr);
+  return digest;
+}
 
 }  // namespace tril

@@ -1,7 +1,8 @@
-// SHA-256, by libcrypto.
+// SHA-256, by libcrypto: of bytes in memory, or of bytes as they come.
 #pragma once
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,5 +14,20 @@ Digest sha256(std::string_view bytes);
 /// 64 lower-case hex digits.
 std::string to_hex(const Digest& digest);
 std::string sha256_hex(std::string_view bytes);
+
+/// SHA-256 of a stream: add() the pieces in order, then digest() once.
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(Sha256&&) noexcept;
+  Sha256& operator=(Sha256&&) noexcept;
+  void add(std::string_view bytes);
+  Digest digest();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
 
 }  // namespace tril
