@@ -1,0 +1,58 @@
+#include "tril/base/interrupt.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace tril {
+namespace {
+
+TEST(Interrupt, FirstSignalSetsTheFlag) {
+  const interrupt::Guard guard;
+  EXPECT_FALSE(interrupt::requested());
+  EXPECT_EQ(interrupt::exit_code(), 0);
+  ::raise(SIGINT);
+  EXPECT_TRUE(interrupt::requested());
+  EXPECT_EQ(interrupt::exit_code(), 130);
+  interrupt::clear();
+  ::raise(SIGTERM);
+  EXPECT_EQ(interrupt::exit_code(), 143);
+  interrupt::clear();
+  EXPECT_FALSE(interrupt::requested());
+}
+
+int status_after(int first, int second) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const interrupt::Guard guard;
+    ::raise(first);
+    if (!interrupt::requested()) ::_exit(1);
+    ::raise(second);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WEXITSTATUS(status);
+}
+
+TEST(Interrupt, SecondSignalEndsAtOnce) {
+  EXPECT_EQ(status_after(SIGINT, SIGINT), 130);
+  EXPECT_EQ(status_after(SIGINT, SIGTERM), 143);
+  EXPECT_EQ(status_after(SIGTERM, SIGTERM), 143);
+}
+
+TEST(Interrupt, SignalsActAsBeforeWithoutTheGuard) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    { const interrupt::Guard guard; }
+    ::raise(SIGINT);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+}
+
+}  // namespace
+}  // namespace tril
