@@ -1,0 +1,164 @@
+#include "tril/train/checkpoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <charconv>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/base/file.h"
+#include "tril/base/hash.h"
+#include "tril/base/quote.h"
+
+namespace tril {
+namespace {
+using nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr const char* kModelFile = "model.safetensors";
+constexpr const char* kOptimizerFile = "optimizer.safetensors";
+constexpr const char* kStateFile = "state.json";
+constexpr std::string_view kDigestStart = "{\"digest\":\"";
+constexpr size_t kDigestSize = 64;
+
+/// Writes one file of tensors and tells its size and digest. It is not waited for: finish() does that.
+json write_tensors(FileWriter& file, std::span<const StoredTensor> tensors, const Metadata& metadata) {
+  file.start_digest();
+  write_safetensors(file, tensors, metadata);
+  file.begin_flush();
+  return {{"bytes", file.size()}, {"sha256", to_hex(file.digest())}};
+}
+
+/// state.json begins with its own digest: the SHA-256 of the file with these 64 digits as zeros.
+std::string with_digest(const json& content) {
+  const std::string dumped = content.dump();
+  assert(dumped.size() > 2);
+  std::string text = fmt::format("{}{:0>64}\",{}\n", kDigestStart, "", dumped.substr(1));
+  const std::string digest = sha256_hex(text);
+  std::copy(digest.begin(), digest.end(), text.begin() + kDigestStart.size());
+  return text;
+}
+
+json read_state(const std::string& path) {
+  std::string text = read_file(path);
+  if (!text.starts_with(kDigestStart) || text.size() < kDigestStart.size() + kDigestSize) {
+    refuse("{}: is not a checkpoint's state (cut?)", path);
+  }
+  const std::string digest = text.substr(kDigestStart.size(), kDigestSize);
+  std::fill_n(text.begin() + kDigestStart.size(), kDigestSize, '0');
+  if (sha256_hex(text) != digest) {
+    refuse("{}: does not agree with its own digest: it is cut or was changed after it was written", path);
+  }
+  return json::parse(text);
+}
+
+/// Maps a file, compares it with what state.json says of it, and parses it.
+std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const char* name,
+                                               const json& files) {
+  const std::string path = folder + "/" + name;
+  MappedFile file(path);
+  const json& said = files.at(name);
+  const auto bytes = said.at("bytes").get<uint64_t>();
+  if (file.bytes().size() != bytes) {
+    refuse("{}: has {} bytes, state.json says {}: it is cut or was changed", path, file.bytes().size(),
+           bytes);
+  }
+  if (sha256_hex(file.bytes()) != said.at("sha256").get_ref<const std::string&>()) {
+    refuse("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
+  }
+  return std::make_unique<SafetensorsFile>(std::move(file));
+}
+}  // namespace
+
+void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
+                     const std::function<void()>& before_rename) {
+  FolderWriter writer(folder);
+  const auto create = [&](const char* name) {
+    return std::make_unique<FileWriter>(fmt::format("{}/{}", writer.folder(), name),
+                                        fmt::format("{}/{}", folder, name));
+  };
+  const Metadata metadata = {{"step", fmt::format("{}", checkpoint.step)},
+                             {"tokenizer", checkpoint.tokenizer}};
+  const auto model = create(kModelFile), optimizer = create(kOptimizerFile), state = create(kStateFile);
+  json files;
+  files[kModelFile] = write_tensors(*model, checkpoint.model, metadata);
+  files[kOptimizerFile] = write_tensors(*optimizer, checkpoint.optimizer, metadata);
+  state->write(with_digest({{"format", kFormat},
+                            {"step", checkpoint.step},
+                            {"best_step", checkpoint.best_step},
+                            {"tokenizer", checkpoint.tokenizer},
+                            {"files", files},
+                            {"training", json::parse(checkpoint.state)}}));
+  state->begin_flush();
+  for (const auto& file : {model.get(), optimizer.get(), state.get()}) file->finish();
+  if (before_rename) before_rename();
+  writer.commit();
+}
+
+LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : folder_(folder) {
+  const std::string path = folder + "/" + kStateFile;
+  const json state = read_state(path);
+  try {
+    const auto format = state.at("format").get<int64_t>();
+    if (format != kFormat) {
+      refuse("{}: is of format {}, this program reads format {}; use the program that wrote it", path, format,
+             kFormat);
+    }
+    step_ = state.at("step").get<int64_t>();
+    best_step_ = state.at("best_step").get<int64_t>();
+    tokenizer_ = state.at("tokenizer").get<std::string>();
+    state_ = state.at("training").dump();
+    model_ = open_verified(folder, kModelFile, state.at("files"));
+    if (parts == Parts::kAll) optimizer_ = open_verified(folder, kOptimizerFile, state.at("files"));
+  } catch (const json::exception&) {  // the digest is right, so another program made it
+    refuse("{}: lacks an entry that a checkpoint has (docs/formats/checkpoint.md)", path);
+  }
+}
+
+void LoadedCheckpoint::require_tokenizer(std::string_view fingerprint) const {
+  if (tokenizer_ == fingerprint) return;
+  refuse("{}: was trained with another tokenizer: its fingerprint is {}, the run's tokenizer.json has {}",
+         folder_, tokenizer_, fingerprint);
+}
+
+void require_tensors(const SafetensorsFile& file, std::span<const TensorSpec> expected) {
+  std::map<std::string_view, const StoredTensor*> found;
+  for (const StoredTensor& tensor : file.tensors()) found[tensor.name] = &tensor;
+  std::string missing, unexpected;
+  for (const TensorSpec& spec : expected) {
+    const auto at = found.find(spec.name);
+    if (at == found.end()) {
+      missing.append(" ").append(in_quotes(spec.name));
+      continue;
+    }
+    const StoredTensor& tensor = *at->second;
+    if (tensor.type != spec.type || tensor.shape != spec.shape) {
+      refuse("{}: tensor {} is {}, the configuration needs {}: the checkpoint is of another model",
+             file.path(), in_quotes(spec.name), describe(tensor.type, tensor.shape),
+             describe(spec.type, spec.shape));
+    }
+    found.erase(at);
+  }
+  for (const auto& [name, tensor] : found) unexpected.append(" ").append(in_quotes(name));
+  if (missing.empty() && unexpected.empty()) return;
+  refuse("{}: the checkpoint is of another model{}{}{}{}", file.path(),
+         missing.empty() ? "" : "; missing:", missing, unexpected.empty() ? "" : "; unexpected:", unexpected);
+}
+
+std::string checkpoint_name(int64_t step) {
+  return fmt::format("step-{:08}", step);
+}
+
+std::optional<int64_t> checkpoint_step(std::string_view name) {
+  constexpr std::string_view kStart = "step-";
+  if (!name.starts_with(kStart)) return std::nullopt;
+  int64_t step = 0;
+  const auto [end, error] = std::from_chars(name.data() + kStart.size(), name.data() + name.size(), step);
+  if (error != std::errc() || step < 0 || checkpoint_name(step) != name) return std::nullopt;
+  return step;
+}
+
+}  // namespace tril

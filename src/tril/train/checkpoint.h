@@ -1,0 +1,70 @@
+// A checkpoint: a folder with all that training needs to go on from a step to the same bits. Written whole or
+// not at all, verified before use. docs/formats/checkpoint.md has it byte by byte. What it leaves out: which
+// checkpoints a run keeps and which one it uses (train/run_folder.h), and what the tensors mean (the caller).
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tril/formats/safetensors.h"
+#include "tril/formats/stored_tensor.h"
+
+namespace tril {
+
+/// What is saved. The tensors' bytes stay the caller's until the save returns.
+struct Checkpoint {
+  int64_t step = 0;                     // weights after this step's update; 0 before any
+  int64_t best_step = 0;                // the best by validation loss so far, maybe this one
+  std::string tokenizer;                // fingerprint: SHA-256 of the run's tokenizer.json, 64 hex digits
+  std::vector<StoredTensor> model;      // names differ
+  std::vector<StoredTensor> optimizer;  // names differ; empty where there are no moments
+  std::string state = "{}";             // a JSON object: generators, counters, losses, program version
+};
+
+/// A verified checkpoint; its tensors are views into mapped files that it holds.
+class LoadedCheckpoint {
+ public:
+  enum class Parts { kAll, kModel };  // kModel: for use without training; the optimizer's file is not touched
+
+  /// Verifies state.json, then size and SHA-256 of each file used. Throws Refusal with what is wrong.
+  explicit LoadedCheckpoint(const std::string& folder, Parts parts = Parts::kAll);
+
+  const std::string& folder() const { return folder_; }
+  int64_t step() const { return step_; }
+  int64_t best_step() const { return best_step_; }
+  const std::string& tokenizer() const { return tokenizer_; }
+  /// The caller's JSON object, in text.
+  const std::string& state() const { return state_; }
+  const SafetensorsFile& model() const { return *model_; }
+  /// Only where all parts were asked for.
+  const SafetensorsFile& optimizer() const { return *optimizer_; }
+
+  /// Refuses where the checkpoint was trained with another tokenizer, with both fingerprints.
+  void require_tokenizer(std::string_view fingerprint) const;
+
+ private:
+  std::string folder_;
+  int64_t step_ = 0, best_step_ = 0;
+  std::string tokenizer_, state_;
+  std::unique_ptr<SafetensorsFile> model_, optimizer_;
+};
+
+/// Writes the folder under a temporary name, flushes each file, calls `before_rename` (what else must be on
+/// the disk by then), and renames it to `folder`, which must not exist.
+void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
+                     const std::function<void()>& before_rename = nullptr);
+
+/// Refuses where names, types or shapes in `file` are not those of `expected`: the first difference with both
+/// values, and all missing or unexpected names.
+void require_tensors(const SafetensorsFile& file, std::span<const TensorSpec> expected);
+
+/// "step-00000300" and back; nullopt for any other name.
+std::string checkpoint_name(int64_t step);
+std::optional<int64_t> checkpoint_step(std::string_view name);
+
+}  // namespace tril
