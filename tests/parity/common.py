@@ -38,10 +38,10 @@ def digest(x):
 
 def write(script, name, numbers, outside=True):
     """Writes NAME.json beside the scripts, or into the folder that is the first argument. The head names the
-    versions and the SHA-256 of the script and of this file; a test compares them with the files."""
-    script = pathlib.Path(script)
-    head = {"python": "%d.%d" % sys.version_info[:2],
-            "scripts": {p.name: sha256(p.read_bytes()) for p in (script, pathlib.Path(__file__))}}
+    versions and the SHA-256 of the script and of every file here that it imports; a test compares them."""
+    paths = {pathlib.Path(m.__file__).resolve() for m in sys.modules.values() if getattr(m, "__file__", None)}
+    paths = {pathlib.Path(script).resolve()} | {p for p in paths if p.parent == FOLDER and p.is_file()}
+    head = {"python": "%d.%d" % sys.version_info[:2], "scripts": {p.name: sha256(p.read_bytes()) for p in sorted(paths)}}
     if outside:
         head["torch"] = torch.__version__.split("+")[0]
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER

@@ -3,6 +3,7 @@
 # usage: regenerate.sh [--write] [TOPIC]...
 #   no option   into a temporary folder, then compare: integers and digests bit for bit, floats to 1e-6; exit 1 where one differs
 #   --write     replace the stored numbers (after a change of a script)
+# microgpt needs the shared data folder ($TRIL_SHARED, default ../shared) and is left out where there is none.
 # The interpreter is $TRIL_PYTHON, else the environment that scripts/setup_peers.sh makes.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,7 +16,7 @@ topics=("$@")
 if [ ${#topics[@]} -eq 0 ]; then
   for script in "$here"/*.py; do
     name=$(basename "$script" .py)
-    case $name in common|compare|microgpt_scalar) ;; *) topics+=("$name") ;; esac
+    case $name in common|compare|models|microgpt_scalar) ;; *) topics+=("$name") ;; esac
   done
 fi
 
@@ -25,8 +26,12 @@ else
   out=$(mktemp -d)
   trap 'rm -rf "$out"' EXIT
 fi
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 TRIL_SHARED=${TRIL_SHARED:-$here/../../../shared}
 for topic in "${topics[@]}"; do
+  if [ "$topic" = microgpt ] && [ ! -f "$TRIL_SHARED/data/names.txt" ]; then
+    echo "microgpt: left out, no $TRIL_SHARED/data/names.txt" >&2
+    continue
+  fi
   echo "$topic" >&2
   "$python" "$here/$topic.py" "$out"
 done

@@ -47,8 +47,12 @@ void Tape::backward(Var loss, double seed) {
 }
 
 Var Tape::name(std::string_view name, Var v) {
-  if (options_.trace) named_.emplace_back(scope_ + std::string(name), v.value());
+  this->name(name, v.value());
   return v;
+}
+
+void Tape::name(std::string_view name, const Tensor& value) {
+  if (options_.trace) named_.emplace_back(scope_ + std::string(name), value);
 }
 
 void Tape::reset() {

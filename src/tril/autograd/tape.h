@@ -102,6 +102,7 @@ class Tape {
   /// Under tracing, keeps `v` under the scope's text + name; returns v. The value then must not be
   /// overwritten.
   Var name(std::string_view name, Var v);
+  void name(std::string_view name, const Tensor& value);
   /// Names given after this begin with `scope`: "blocks.0." and so on; "" ends it.
   void set_scope(std::string_view scope) { scope_ = scope; }
   const std::vector<std::pair<std::string, Tensor>>& named() const { return named_; }

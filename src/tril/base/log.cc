@@ -4,16 +4,28 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
+#include <string>
 
 namespace tril::log {
 namespace {
+constexpr std::string_view kErase = "\r\x1b[K";  // to the line's start, then clear to its end
+
 bool g_quiet = false;
+std::mutex g_mutex;  // guards g_live and keeps lines of several threads whole
+std::string g_live;
+
+void write(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
 
 void write_line(std::string_view prefix, std::string_view text) {
+  const std::lock_guard lock(g_mutex);
   std::string line;
-  line.reserve(prefix.size() + text.size() + 1);
+  if (!g_live.empty()) line.append(kErase);
   line.append(prefix).append(text).push_back('\n');
-  std::fwrite(line.data(), 1, line.size(), stderr);
+  write(line.append(g_live));
 }
 }  // namespace
 
@@ -29,6 +41,13 @@ void note_line(std::string_view text) {
 }
 void warning_line(std::string_view text) {
   write_line("warning: ", text);
+}
+
+void live_line(std::string_view text) {
+  const std::lock_guard lock(g_mutex);
+  if (text.empty() && g_live.empty()) return;
+  g_live = text;
+  write(std::string(kErase) + g_live);
 }
 
 bool fancy(int fd) {

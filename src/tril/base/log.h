@@ -27,6 +27,12 @@ void warn(fmt::format_string<Args...> format, Args&&... args) {
   warning_line(fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// Shows `text` as the line that stands last on a terminal's standard error and is written over by the next
+/// one;
+/// "" erases it. Notes and warnings erase it, print themselves, and draw it again below. No newline in
+/// `text`.
+void live_line(std::string_view text);
+
 /// True where standard error (fd 2) or standard output (fd 1) is a terminal that shows colour and moving
 /// lines: a terminal, NO_COLOR unset, TERM not "dumb".
 bool fancy(int fd);

@@ -22,8 +22,6 @@ void set_threads(int n) {
   omp_set_num_threads(1);
 }
 
-int threads() {
-  return count();
-}
+int threads() { return count(); }
 
 }  // namespace tril

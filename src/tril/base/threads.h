@@ -27,8 +27,6 @@ void parallel_for(int64_t pieces, const Body& body) {
 }
 
 /// How many pieces of `grain` cover n: ceil(n / grain).
-constexpr int64_t pieces_of(int64_t n, int64_t grain) {
-  return (n + grain - 1) / grain;
-}
+constexpr int64_t pieces_of(int64_t n, int64_t grain) { return (n + grain - 1) / grain; }
 
 }  // namespace tril

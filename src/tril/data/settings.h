@@ -17,6 +17,7 @@ struct DataSettings {
       "hash";          // auto | hash | tail | none; auto: hash where the source has more than one document
   bool dedupe = true;  // hash: remove duplicated documents first
   std::string tokenizer = "word";  // word | char | bpe, or a path to a tokenizer file
+  std::string pattern = "gpt2";    // split pattern of a BPE tokenizer that is trained here: gpt2 | gpt4
   int64_t vocabulary = 0;          // cap with the specials in it; 0 = no cap
   int64_t min_count = 2;           // word tokens seen less often in train become <UNK>
 };

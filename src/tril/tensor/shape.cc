@@ -22,6 +22,13 @@ int64_t Shape::count() const {
   return rows() * cols();
 }
 
+Shape Shape::with_cols(int64_t cols) const {
+  assert(rank_ > 0 && cols >= 0);
+  Shape out = *this;
+  out.dims_[static_cast<size_t>(rank_ - 1)] = cols;
+  return out;
+}
+
 std::string Shape::text() const {
   std::string out = "[";
   for (int i = 0; i < rank_; ++i) out += (i > 0 ? ", " : "") + std::to_string((*this)[i]);

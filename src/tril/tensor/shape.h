@@ -23,6 +23,8 @@ class Shape {
   /// The product of all dimensions but the last: how many rows.
   int64_t rows() const;
   int64_t count() const;
+  /// The same shape with another last dimension.
+  Shape with_cols(int64_t cols) const;
   bool operator==(const Shape& other) const = default;
   /// "[2, 12, 48]"
   std::string text() const;

@@ -11,6 +11,7 @@ TEST(Shape, CountsRowsAndColumns) {
   EXPECT_EQ(shape.rows(), 6);
   EXPECT_EQ(shape.cols(), 4);
   EXPECT_EQ(shape.count(), 24);
+  EXPECT_EQ(shape.with_cols(9), (Shape{2, 3, 9}));
   EXPECT_EQ(shape.text(), "[2, 3, 4]");
 }
 

@@ -1,0 +1,41 @@
+#include "tril/autograd/gradient_check.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace tril {
+namespace {
+
+// f = x0² + 3 x1, so the gradient at (2, 5) is (4, 3).
+TEST(GradientCheck, RightGradientPassesAndWrongOneIsNamed) {
+  double x[] = {2, 5}, right[] = {4, 3}, wrong[] = {4, 2.5};
+  const auto f = [&] { return x[0] * x[0] + 3 * x[1]; };
+  const Tensor tx{{2}, DType::f64, x};
+  EXPECT_LT(check_gradient(f, tx, {{2}, DType::f64, right}).relative(), 1e-9);
+  const GradientCheck bad = check_gradient(f, tx, {{2}, DType::f64, wrong});
+  EXPECT_NEAR(bad.worst, 0.5, 1e-9);
+  EXPECT_EQ(bad.worst_at, 1);
+  EXPECT_EQ(x[0], 2);  // put back
+}
+
+TEST(GradientCheck, KinksAreLeftOutAndCounted) {
+  double x[] = {0.00001, 1}, slope[] = {1, 1};
+  const auto f = [&] { return std::max(x[0], 0.0) + std::max(x[1], 0.0); };
+  GradientCheckOptions options;
+  options.kinks = [&] { return (x[0] > 0 ? 1u : 0u) + (x[1] > 0 ? 2u : 0u); };
+  const GradientCheck check = check_gradient(f, {{2}, DType::f64, x}, {{2}, DType::f64, slope}, options);
+  EXPECT_EQ(check.left_out, 1);
+  EXPECT_EQ(check.compared, 1);
+  EXPECT_LT(check.relative(), 1e-9);
+}
+
+TEST(GradientCheck, NotANumberFails) {
+  double x[] = {1}, slope[] = {std::nan("")};
+  const GradientCheck check =
+      check_gradient([&] { return x[0]; }, {{1}, DType::f64, x}, {{1}, DType::f64, slope});
+  EXPECT_FALSE(check.relative() < 1e-6);
+}
+
+}  // namespace
+}  // namespace tril

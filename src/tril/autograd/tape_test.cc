@@ -1,0 +1,118 @@
+#include "tril/autograd/tape.h"
+
+#include <gtest/gtest.h>
+
+#include "tril/base/error.h"
+
+namespace tril {
+namespace {
+
+// A small op of the test's own: y = a·b, so da += b dy and db += a dy.
+Var product(Tape& tape, Var a, Var b) {
+  Var y = tape.make({}, a.wants_grad() || b.wants_grad());
+  *y.v<double>() = *a.v<double>() * *b.v<double>();
+  tape.on_backward([=] {
+    if (a.wants_grad()) *a.g<double>() += *b.v<double>() * *y.g<double>();
+    if (b.wants_grad()) *b.g<double>() += *a.v<double>() * *y.g<double>();
+  });
+  return y;
+}
+
+TapeOptions plain() {
+  return {Engine::reference, DType::f64, true, false};
+}
+
+class TapeTest : public testing::Test {
+ protected:
+  double x = 3, dx = 0;
+  Var leaf(Tape& tape) { return tape.leaf({{}, DType::f64, &x}, &dx); }
+};
+
+// y = (x·x)·(x·x) with the inner node used twice: dy/dx = 4x³ = 108 at 3.
+TEST_F(TapeTest, InnerNodeUsedTwice) {
+  Tape tape(plain());
+  Var a = leaf(tape);
+  Var square = product(tape, a, a);
+  tape.backward(product(tape, square, square));
+  EXPECT_EQ(dx, 108);
+}
+
+// a ← a·a three times: x⁸, slope 8x⁷ = 17496 at 3.
+TEST_F(TapeTest, ChainOnTheSameName) {
+  Tape tape(plain());
+  Var a = leaf(tape);
+  for (int i = 0; i < 3; ++i) a = product(tape, a, a);
+  tape.backward(a);
+  EXPECT_EQ(dx, 17496);
+}
+
+TEST_F(TapeTest, GradientsAreAddedToWhatIsThere) {
+  dx = 5;
+  Tape tape(plain());
+  Var a = leaf(tape);
+  tape.backward(product(tape, a, a));
+  EXPECT_EQ(dx, 11);  // 5 + 2·3
+  tape.reset();
+  Var again = leaf(tape);
+  tape.backward(product(tape, again, again), 2);
+  EXPECT_EQ(dx, 23);  // + 2·2·3
+}
+
+TEST_F(TapeTest, RecordingOffKeepsNothing) {
+  TapeOptions options = plain();
+  options.record = false;
+  Tape tape(options);
+  Var y = product(tape, leaf(tape), leaf(tape));
+  EXPECT_FALSE(y.wants_grad());
+  tape.backward(y);
+  EXPECT_EQ(dx, 0);
+}
+
+TEST_F(TapeTest, NamesAreKeptOnlyUnderTracing) {
+  TapeOptions options = plain();
+  Tape silent(options);
+  silent.name("X", leaf(silent));
+  EXPECT_TRUE(silent.named().empty());
+  options.trace = true;
+  Tape tracing(options);
+  tracing.set_scope("blocks.1.");
+  tracing.name("X", leaf(tracing));
+  ASSERT_EQ(tracing.named().size(), 1u);
+  EXPECT_EQ(tracing.named()[0].first, "blocks.1.X");
+  EXPECT_EQ(tracing.named()[0].second.at(0), 3);
+}
+
+TEST_F(TapeTest, StepsAfterTheFirstAllocateNothing) {
+  Tape tape(plain());
+  const auto step = [&] {
+    Var a = leaf(tape);
+    for (int i = 0; i < 2000; ++i) product(tape, a, a);
+    tape.reset();
+  };
+  step();
+  step();
+  const int64_t calls = tape.arena().system_calls();
+  step();
+  EXPECT_EQ(tape.arena().system_calls(), calls);
+}
+
+TEST_F(TapeTest, FastEngineIsSinglePrecision) {
+  EXPECT_THROW(Tape({Engine::fast, DType::f64, true, false}), Refusal);
+}
+
+TEST_F(TapeTest, FrozenParameterGetsNoGradient) {
+  Parameters p(DType::f64);
+  p.add("w", {});
+  p.add("u", {});
+  p.allocate();
+  p.value(0).as<double>()[0] = 2;
+  p.value(1).as<double>()[0] = 5;
+  p.set_frozen(0, true);
+  Tape tape(plain());
+  tape.backward(product(tape, tape.parameter(p, 0), tape.parameter(p, 1)));
+  EXPECT_EQ(p.grad(0).at(0), 0);
+  EXPECT_EQ(p.grad(1).at(0), 2);
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,68 @@
+// Progress of a long piece of work, on standard error: a live line on a terminal, a plain line every five
+// seconds elsewhere (and where NO_COLOR is set), nothing under --quiet. What it leaves out: threads and
+// timers; the work calls update(), so a sign of life comes at most one call after it is due.
+//
+//   Progress progress("train", total_steps);
+//   for (…) progress.update(step, fmt::format("loss {:.3f}", loss), targets_done, "targets");
+//   progress.finish();
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace tril {
+
+struct ProgressOptions {
+  int64_t start = 0;   // what was done before this run began (a resumed one); no time is counted for it
+  bool bytes = false;  // the steps are bytes: 3.2 of 21.5 MB
+  bool live;           // as the terminal allows, unless set
+  int width;           // columns of the live line
+  std::function<double()> now;  // seconds on a steady clock
+  ProgressOptions();            // what standard error and the system clock give
+};
+
+/// Thread safety: one thread calls; notes and warnings from other threads don't disturb the line.
+class Progress {
+ public:
+  /// `total` ≤ 0: how much there is to do isn't known.
+  Progress(std::string_view task, int64_t total, ProgressOptions options = {});
+  ~Progress();  // as finish()
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// `done` steps of the total are done. `status` stands in the line as it is ("loss 3.210"). `units` counts
+  /// what the rate is told in, since the work began, and `unit` names it ("targets"); "" tells no rate. Cheap
+  /// enough for every step: it draws at most ten times a second.
+  void update(int64_t done, std::string_view status = {}, double units = 0, std::string_view unit = {});
+
+  /// Erases the live line. Elsewhere prints a last line, if the work was long enough to have printed one.
+  void finish();
+
+ private:
+  struct Sample {
+    double time;
+    int64_t done;
+    double units;
+  };
+  std::string compose() const;
+  void show();
+
+  std::string task_;
+  int64_t total_;
+  ProgressOptions options_;
+  std::deque<Sample> recent_;  // first: up to ten seconds ago; last: now
+  std::string status_, unit_;
+  double drawn_;  // when the line was last shown
+  bool shown_ = false, finished_ = false;
+};
+
+/// "512", "3.2k", "210k", "1.4M", "2.0G": three digits at most, thousands by 1,000.
+std::string short_count(double value);
+/// "512 B", "3.2 kB", "21.5 MB": by 1,000.
+std::string short_bytes(double value);
+/// "8 s", "2:05", "1:02:03".
+std::string short_time(double seconds);
+
+}  // namespace tril

@@ -1,0 +1,95 @@
+#include "tril/ops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "tril/ops/matmul.h"
+#include "tril/ops/op_testing.h"
+#include "tril/ops/scale.h"
+#include "tril/ops/softmax.h"
+
+namespace tril {
+namespace {
+
+using Attention = OpTest;
+
+// The four-token example worked by hand (docs/attention.md): X = [[1,0,.2],[0,1,.1],[1,1,0],[.5,1,.4]] with
+// its W_Q and W_K gives these queries and keys, and to three places these weights.
+TEST_F(Attention, FourTokensByHand) {
+  Var q = real({1, 4, 2}, {1.1, .1, .05, 1.05, 1, 1, .7, 1.2});
+  Var k = real({1, 4, 2}, {1, 0, 0, 1, 1, 1, .5, 1});
+  Var v = real({1, 4, 2}, {1.2, -.2, .1, .9, 1, 1, .9, .6});
+  Tape traced({Engine::reference, DType::f64, false, true});
+  attention(traced, q, k, v, {});
+  ASSERT_EQ(traced.named().size(), 3u);
+  EXPECT_EQ(traced.named()[2].first, "weights");
+  EXPECT_EQ(traced.named()[2].second.shape, (Shape{1, 1, 4, 4}));
+  expect(traced.named()[2].second,
+         {1, 0, 0, 0, .330, .670, 0, 0, .248, .248, .503, 0, .152, .216, .355, .277}, 6e-4);
+  for (int i = 0; i < 4; ++i)
+    for (int j = i + 1; j < 4; ++j) EXPECT_EQ(traced.named()[2].second.at(4 * i + j), 0);
+}
+
+// The op is nothing but its parts: scores, scale, mask, softmax, messages, each an op of its own.
+TEST_F(Attention, EqualsTheCompositionOfItsParts) {
+  const auto inputs = [&] {
+    return std::vector<Var>{real({2, 3, 2}, {.1, .2, -.3, .4, .5, -.6, .7, .8, -.9, 1, 1.1, -1.2}),
+                            real({2, 3, 2}, {.3, -.1, .2, .9, -.5, .4, .6, .1, .2, -.2, .8, .5}),
+                            real({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})};
+  };
+  const std::vector<Var> a = inputs(), b = inputs();
+  Var pad = ids({2}, {0, 1});
+  Var whole = attention(tape, a[0], a[1], a[2], {}, pad);
+  Var scores = scale(tape, matmul(tape, b[0], b[1], true), 1 / std::sqrt(2.0));
+  Var parts = matmul(tape, softmax(tape, mask(tape, scores, pad)), b[2]);
+  for (int64_t i = 0; i < whole.count(); ++i) EXPECT_NEAR(whole.value().at(i), parts.value().at(i), 1e-14);
+  for (int64_t i = 0; i < whole.count(); ++i)
+    whole.g<double>()[i] = parts.g<double>()[i] = static_cast<double>(i) - 5;
+  tape.backward(tape.make({}, true), 0);
+  for (int n = 0; n < 3; ++n)
+    for (int64_t i = 0; i < a[n].count(); ++i)
+      EXPECT_NEAR(a[n].grad().at(i), b[n].grad().at(i), 1e-13) << "input " << n << " at " << i;
+}
+
+TEST_F(Attention, LastQueryAloneEqualsTheLastRow) {
+  Var q = real({1, 3, 1}, {1, 2, 3}), k = real({1, 3, 1}, {.5, -.5, .2}), v = real({1, 3, 1}, {1, 10, 100});
+  Var last = real({1, 1, 1}, {3});
+  EXPECT_NEAR(attention(tape, q, k, v, {}).value().at(2), attention(tape, last, k, v, {}).value().at(0),
+              1e-14);
+}
+
+// Changing what lies behind the mask, even to NaN, changes nothing; in loops and in products.
+TEST_F(Attention, NothingLeaksFromBehindTheMask) {
+  for (Engine engine : {Engine::reference, Engine::fast}) {
+    for (int64_t length : {4, 40}) {
+      Tape t({engine, DType::f32});
+      const int64_t width = 32, count = length * width;
+      const auto make = [&](float phase) {
+        const Tensor x = t.arena().tensor({1, length, width}, DType::f32);
+        for (int64_t i = 0; i < count; ++i) x.as<float>()[i] = std::sin(phase + static_cast<float>(i));
+        return x;
+      };
+      Tensor k = make(2), v = make(3);
+      const Var q = t.constant(make(1));
+      const Var clean = attention(t, q, t.constant(k), t.constant(v), {});
+      const std::vector<float> before(clean.v<float>(), clean.v<float>() + count - width);
+      for (int64_t d = 0; d < width; ++d) {
+        k.as<float>()[count - width + d] = std::numeric_limits<float>::quiet_NaN();
+        v.as<float>()[count - width + d] = std::numeric_limits<float>::infinity();
+      }
+      const Var dirty = attention(t, q, t.constant(k), t.constant(v), {});
+      for (int64_t i = 0; i < count - width; ++i) ASSERT_NEAR(dirty.v<float>()[i], before[i], 1e-6) << length;
+    }
+  }
+}
+
+TEST_F(Attention, OneMaskIsTheWholeDifferenceToAnEncoder) {
+  Var q = real({1, 2, 1}, {0, 0}), k = real({1, 2, 1}, {0, 0}), v = real({1, 2, 1}, {2, 4});
+  expect(attention(tape, q, k, v, {}).value(), {2, 3});
+  AttentionOptions encoder;
+  encoder.causal = false;
+  expect(attention(tape, q, k, v, encoder).value(), {3, 3});
+}
+
+}  // namespace
+}  // namespace tril

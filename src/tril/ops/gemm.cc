@@ -1,0 +1,122 @@
+#include "tril/ops/gemm.h"
+
+#include <algorithm>
+#include <cassert>
+#include <string>
+
+#include "tril/base/threads.h"
+
+#ifdef TRIL_HAVE_DNNL
+#include <dnnl.h>
+#else
+#include <Eigen/Core>
+#endif
+
+namespace tril {
+namespace {
+
+Gemm packed(Gemm g) {
+  if (g.lda == 0) g.lda = g.ta == Transpose::no ? g.k : g.m;
+  if (g.ldb == 0) g.ldb = g.tb == Transpose::no ? g.n : g.k;
+  if (g.ldc == 0) g.ldc = g.n;
+  return g;
+}
+
+#ifdef TRIL_HAVE_DNNL
+void product(const Gemm& g, const float* a, const float* b, float* c) {
+  [[maybe_unused]] const dnnl_status_t status =
+      dnnl_sgemm(g.ta == Transpose::yes ? 'T' : 'N', g.tb == Transpose::yes ? 'T' : 'N', g.m, g.n, g.k,
+                 static_cast<float>(g.alpha), a, g.lda, b, g.ldb, static_cast<float>(g.beta), c, g.ldc);
+  assert(status == dnnl_success);
+}
+#else
+using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using View = Eigen::Map<const Matrix, 0, Eigen::OuterStride<> >;
+void product(const Gemm& g, const float* a, const float* b, float* c) {
+  const bool ta = g.ta == Transpose::yes, tb = g.tb == Transpose::yes;
+  const View A(a, ta ? g.k : g.m, ta ? g.m : g.k, Eigen::OuterStride<>(g.lda));
+  const View B(b, tb ? g.n : g.k, tb ? g.k : g.n, Eigen::OuterStride<>(g.ldb));
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<> > C(c, g.m, g.n, Eigen::OuterStride<>(g.ldc));
+  const float alpha = static_cast<float>(g.alpha), beta = static_cast<float>(g.beta);
+  if (beta == 0) {
+    C.setZero();
+  } else if (beta != 1) {
+    C *= beta;
+  }
+  if (ta && tb) C.noalias() += alpha * A.transpose() * B.transpose();
+  if (ta && !tb) C.noalias() += alpha * A.transpose() * B;
+  if (!ta && tb) C.noalias() += alpha * A * B.transpose();
+  if (!ta && !tb) C.noalias() += alpha * A * B;
+}
+#endif
+
+// oneDNN packs one operand again in every call, so tiles are as large as an even share of a few threads
+// allows.
+constexpr int64_t kTiles = 8, kSmallestTile = 128, kWorthCutting = 1 << 20;
+
+int64_t tile_length(int64_t length) {
+  return std::max(kSmallestTile, (pieces_of(length, kTiles) + 15) / 16 * 16);
+}
+
+}  // namespace
+
+template <class T>
+void gemm_reference(Gemm g, const T* a, const T* b, T* c) {
+  g = packed(g);
+  const auto at = [&](int64_t i, int64_t k) {
+    return g.ta == Transpose::no ? a[i * g.lda + k] : a[k * g.lda + i];
+  };
+  const auto bt = [&](int64_t k, int64_t j) {
+    return g.tb == Transpose::no ? b[k * g.ldb + j] : b[j * g.ldb + k];
+  };
+  for (int64_t i = 0; i < g.m; ++i) {
+    for (int64_t j = 0; j < g.n; ++j) {
+      T sum = 0;
+      for (int64_t k = 0; k < g.k; ++k) sum += at(i, k) * bt(k, j);
+      const T old = g.beta == 0 ? T{0} : static_cast<T>(g.beta) * c[i * g.ldc + j];
+      c[i * g.ldc + j] = static_cast<T>(g.alpha) * sum + old;
+    }
+  }
+}
+template void gemm_reference<float>(Gemm, const float*, const float*, float*);
+template void gemm_reference<double>(Gemm, const double*, const double*, double*);
+
+void gemm_one_thread(Gemm g, const float* a, const float* b, float* c) {
+  g = packed(g);
+  if (g.m == 0 || g.n == 0) return;
+  if (g.k == 0) return gemm_reference(g, a, b, c);
+  product(g, a, b, c);
+}
+
+void gemm(Gemm g, const float* a, const float* b, float* c) {
+  g = packed(g);
+  if (g.m == 0 || g.n == 0) return;
+  const bool cut_rows = g.m >= g.n;
+  const int64_t length = cut_rows ? g.m : g.n, tile = tile_length(length);
+  if (g.m * g.n * g.k < kWorthCutting || length <= tile) return gemm_one_thread(g, a, b, c);
+  parallel_for(pieces_of(length, tile), [&](int64_t piece) {
+    const int64_t start = piece * tile;
+    Gemm part = g;
+    (cut_rows ? part.m : part.n) = std::min(tile, length - start);
+    const int64_t a_shift = !cut_rows ? 0 : g.ta == Transpose::no ? start * g.lda : start;
+    const int64_t b_shift = cut_rows ? 0 : g.tb == Transpose::no ? start : start * g.ldb;
+    gemm_one_thread(part, a + a_shift, b + b_shift, c + (cut_rows ? start * g.ldc : start));
+  });
+}
+
+const char* gemm_library() {
+#ifdef TRIL_HAVE_DNNL
+  static const std::string name = [] {
+    const dnnl_version_t* v = dnnl_version();
+    return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
+           std::to_string(v->patch);
+  }();
+#else
+  static const std::string name = "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
+                                  std::to_string(EIGEN_MAJOR_VERSION) + "." +
+                                  std::to_string(EIGEN_MINOR_VERSION);
+#endif
+  return name.c_str();
+}
+
+}  // namespace tril

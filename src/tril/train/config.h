@@ -1,0 +1,83 @@
+// Configurations: from presets, TOML files and --set to one resolved Config, and back to TOML. All faults are
+// gathered and told at once. What it leaves out: any other file format, and expressions or code in settings.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tril/train/config_keys.h"
+#include "tril/train/settings.h"
+
+namespace tril {
+
+/// Gathers a configuration from its sources, later ones over earlier ones, and every fault in them.
+///   ConfigBuilder builder; builder.add_file("my.toml"); builder.set("train.steps=5"); Config c =
+///   builder.finish();
+class ConfigBuilder {
+ public:
+  /// Takes an embedded preset. Throws Refusal with the nearest name at once where there is none of that name.
+  void add_preset(std::string_view name);
+  /// Reads a TOML file. Throws Refusal at once where it can't be read or isn't TOML at all; other faults
+  /// wait.
+  void add_file(const std::string& path);
+  /// The same with the text at hand; `source` names it in messages.
+  void add_toml(std::string_view text, const std::string& source);
+  /// "section.key=value", as --set takes it. A value needs no quotes: the table knows its type.
+  void set(std::string_view assignment);
+  /// One key by a flag of its own: set_flag("--steps", "train.steps", "500").
+  void set_flag(std::string_view flag, std::string_view full_name, std::string_view text);
+
+  /// What was gathered so far, unresolved: 0 still means "the default of the family".
+  const Config& values() const { return config_; }
+  /// Throws Refusal with every fault, a line each, where there is one.
+  void refuse_faults() const;
+  /// Checks what concerns several keys, then refuse_faults(), then resolve().
+  Config finish();
+
+ private:
+  struct Origin {
+    std::string source;
+    long line = 0;  // 0: none
+    bool inherited = false;
+  };
+  struct Fault {
+    std::string source;
+    long line = 0;
+    std::string text;
+  };
+  friend class TomlReader;
+  void fault(const std::string& source, long line, std::string text);
+  void store(const ConfigKey& key, const Value& value, Origin origin);
+  void assign(const std::string& source, std::string_view full_name, std::string_view text);
+
+  Config config_;
+  std::map<std::string, Origin> origins_;
+  std::vector<Fault> faults_;
+  int depth_ = 0;  // of presets that inherit
+};
+
+/// Names of the presets that are embedded in the program, in the order of the design's table.
+std::vector<std::string> preset_names();
+/// Its TOML text. Throws Refusal with the nearest name.
+std::string_view preset_text(std::string_view name);
+/// The first comment of a preset's file, as one line.
+std::string preset_about(std::string_view name);
+/// A preset, unresolved. Throws Refusal with the nearest name.
+Config preset_config(std::string_view name);
+/// The vocabulary that a preset is described with: its cap, or that of the text it is meant for (65 for
+/// Shakespeare).
+int64_t nominal_vocabulary(std::string_view preset);
+
+/// Replaces every "0 = default" by its value and unused keys of [model] by their defaults. Idempotent.
+Config resolve(Config config);
+
+/// Every setting as TOML with a comment each; add_toml() of it gives the same Config. Deterministic.
+/// Throws Refusal where a text is not UTF-8, which TOML can't hold.
+std::string config_to_toml(const Config& config);
+
+/// docs/configuration.md, from the table.
+std::string configuration_page();
+
+}  // namespace tril

@@ -1,0 +1,117 @@
+// The checks between keys.
+#include "tril/train/config_check.h"
+
+#include <fmt/format.h>
+
+#include "tril/train/config.h"
+
+namespace tril {
+namespace {
+
+using Faults = std::vector<CrossFault>;
+
+template <class... Args>
+void add(Faults& faults, std::vector<std::string> keys, fmt::format_string<Args...> text, Args&&... args) {
+  faults.push_back({std::move(keys), fmt::format(text, std::forward<Args>(args)...)});
+}
+
+void check_data(const Config& c, Faults& faults) {
+  const DataSettings& data = c.data;
+  if (!data.path.empty() && !data.text.empty())
+    add(faults, {"data.text", "data.path"}, "data.path and data.text are both given; a run has one source");
+  if (data.repeat > 1 && data.text.empty())
+    add(faults, {"data.repeat"}, "data.repeat {} repeats data.text, which is empty", data.repeat);
+  if (data.tokenizer.empty())
+    add(faults, {"data.tokenizer"},
+        "data.tokenizer must be word, char, bpe or a path to a tokenizer file, is empty");
+  if (data.vocabulary > 0 && data.tokenizer == "char")
+    add(faults, {"data.vocabulary", "data.tokenizer"},
+        "data.vocabulary {} has no effect: a char vocabulary is every character of the text; leave it 0",
+        data.vocabulary);
+  if (data.vocabulary > 0 && data.vocabulary < 5 && data.tokenizer == "word")
+    add(faults, {"data.vocabulary"}, "data.vocabulary {} leaves no word beside the 4 specials; at least 5",
+        data.vocabulary);
+  if (data.vocabulary > 0 && data.vocabulary < 257 && data.tokenizer == "bpe")
+    add(faults, {"data.vocabulary"},
+        "data.vocabulary {} can't hold 256 bytes and the end token; at least 257", data.vocabulary);
+}
+
+void check_heads(const Config& c, Faults& faults) {
+  const ModelConfig& m = c.model;
+  if (m.family == "window_mlp") return;
+  const int64_t d_k = m.d_k > 0 ? m.d_k : m.d_model, d_v = m.d_v > 0 ? m.d_v : m.d_model;
+  if (m.d_model % m.heads != 0)
+    add(faults, {"model.heads", "model.d_model"}, "model.d_model {} is not divisible by model.heads {}",
+        m.d_model, m.heads);
+  if (m.d_k > 0 && d_k % m.heads != 0)
+    add(faults, {"model.d_k", "model.heads"}, "model.d_k {} is not divisible by model.heads {}", d_k,
+        m.heads);
+  if (m.d_v > 0 && d_v % m.heads != 0)
+    add(faults, {"model.d_v", "model.heads"}, "model.d_v {} is not divisible by model.heads {}", d_v,
+        m.heads);
+  if (m.kv_heads > 0 && m.heads % m.kv_heads != 0)
+    add(faults, {"model.kv_heads", "model.heads"}, "model.heads {} is not divisible by model.kv_heads {}",
+        m.heads, m.kv_heads);
+  if (m.position == "rotary" && d_k % m.heads == 0 && (d_k / m.heads) % 2 != 0)
+    add(faults, {"model.position", "model.heads", "model.d_model"},
+        "rotary positions need an even head size; d_k {} / heads {} is {}", d_k, m.heads, d_k / m.heads);
+  if (m.position == "sinusoidal" && m.d_model % 2 != 0)
+    add(faults, {"model.position", "model.d_model"},
+        "sinusoidal positions need an even model.d_model; it is {}", m.d_model);
+}
+
+void check_training(const Config& c, Faults& faults) {
+  const TrainSettings& t = c.train;
+  if (t.warmup > t.steps)
+    add(faults, {"train.warmup", "train.steps"}, "train.warmup {} is longer than train.steps {}", t.warmup,
+        t.steps);
+  else if (t.schedule == "trapezoid" && t.cooldown > t.steps - t.warmup)
+    add(faults, {"train.cooldown", "train.steps"},
+        "train.warmup {} and train.cooldown {} exceed train.steps {}", t.warmup, t.cooldown, t.steps);
+  if (t.cooldown > 0 && t.schedule != "trapezoid")
+    add(faults, {"train.cooldown", "train.schedule"},
+        "train.cooldown has no effect with schedule {}; use trapezoid", t.schedule);
+  if (t.min_learning_rate > t.learning_rate)
+    add(faults, {"train.min_learning_rate", "train.learning_rate"},
+        "train.min_learning_rate {} is above train.learning_rate {}", t.min_learning_rate, t.learning_rate);
+  if (t.accumulate > t.batch)
+    add(faults, {"train.accumulate", "train.batch"}, "train.accumulate {} parts are more than train.batch {}",
+        t.accumulate, t.batch);
+  if (t.block > 0 && c.model.family != "decoder" && t.block != c.model.context)
+    add(faults, {"train.block", "model.family"},
+        "train.block has no effect in {}: a window is model.context long", c.model.family);
+  if (t.block > c.model.context && c.model.family == "decoder")
+    add(faults, {"train.block", "model.context"}, "train.block {} is longer than model.context {}", t.block,
+        c.model.context);
+  if (t.batches == "documents" && c.model.family != "decoder")
+    add(faults, {"train.batches", "model.family"}, "train.batches = documents needs the decoder, not {}",
+        c.model.family);
+  if (t.weight_decay > 0 && t.optimizer == "adam")
+    add(faults, {"train.weight_decay", "train.optimizer"},
+        "train.weight_decay {} has no effect with optimizer adam; use adamw", t.weight_decay);
+}
+
+void check_machine(const Config& c, Faults& faults) {
+  if (c.run.dtype == "f64" && c.run.engine != "reference")
+    add(faults, {"run.dtype", "run.engine"}, "run.dtype f64 needs run.engine reference, not {}",
+        c.run.engine);
+  if (c.lora.rank > c.model.d_model)
+    add(faults, {"lora.rank", "model.d_model"}, "lora.rank {} is above model.d_model {}", c.lora.rank,
+        c.model.d_model);
+  if (c.lora.rank > 0 && c.model.family != "decoder")
+    add(faults, {"lora.rank", "model.family"}, "lora.rank {} needs the decoder, not {}", c.lora.rank,
+        c.model.family);
+}
+
+}  // namespace
+
+std::vector<CrossFault> cross_faults(const Config& config) {
+  Faults faults;
+  check_data(config, faults);
+  check_heads(config, faults);
+  check_training(config, faults);
+  check_machine(config, faults);
+  return faults;
+}
+
+}  // namespace tril
