@@ -8,7 +8,10 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 python=${TRIL_PYTHON:-$("$here/../../scripts/setup_peers.sh" --where)/bin/python}
-[ -x "$python" ] || { echo "no Python environment: run ./tril setup peers (or set TRIL_PYTHON)" >&2; exit 2; }
+if [ ! -x "$python" ]; then
+  echo "making the Python environment with the pinned PyTorch (once; some minutes)" >&2
+  "$here/../../scripts/setup_peers.sh" parity >/dev/null
+fi
 write=
 if [ "${1:-}" = --write ]; then write=1; shift; fi
 

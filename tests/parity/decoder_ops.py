@@ -1,0 +1,79 @@
+"""Each op that only the decoder has, forward and backward, by PyTorch (float64) on small odd shapes; and the fixed
+table of sinusoidal positions."""
+import torch
+from torch.nn import functional as F
+
+from common import values, write
+from models import sinusoidal
+from op_cases import case, draw
+
+
+def layer_norm(x, gain=None, bias=None, epsilon=1e-5):
+    return F.layer_norm(x, x.shape[-1:], gain, bias, epsilon)
+
+
+def rms_norm(x, gain=None, epsilon=1e-5):
+    return F.rms_norm(x, x.shape[-1:], gain, epsilon)
+
+
+def gelu(x):
+    return F.gelu(x)
+
+
+def gelu_tanh(x):
+    return F.gelu(x, approximate="tanh")
+
+
+def relu2(x):
+    return F.relu(x) ** 2
+
+
+def silu(x):
+    return F.silu(x)
+
+
+def swiglu(gate, up):
+    return F.silu(gate) * up
+
+
+def softcap(x, cap):
+    return cap * torch.tanh(x / cap)
+
+
+def rotary(x, heads=1, start=0, theta=10000.0, interleaved=0):
+    """x [B, T, H·D] stands at positions start …; pair (a, b) of a head turns by t · theta^(−2i/D): columns i and
+    i + D/2, or interleaved 2i and 2i + 1."""
+    x = x.unflatten(-1, (heads, -1))
+    half = x.shape[-1] // 2
+    rate = theta ** (-torch.arange(half, dtype=torch.float64) / half)
+    angle = (torch.arange(start, start + x.shape[1])[:, None] * rate)[:, None]  # [T, 1, D/2]
+    a, b = (x[..., 0::2], x[..., 1::2]) if interleaved else (x[..., :half], x[..., half:])
+    turned = (a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos())
+    return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).flatten(-2)
+
+
+torch.manual_seed(2025)
+wide = torch.tensor([[-30.0, -6.0, -3.0, -1.0, -0.1, -1e-4, 1e-4, 0.1, 0.7, 1.0, 3.0, 6.0, 30.0]])
+flat_row = torch.tensor([[2.5, 2.5, 2.5, 2.5, 2.5], [1e-4, -1e-4, 2e-4, 0.0, 1e-4]])  # no variance; hardly any
+
+ops = {
+    "layer_norm": [case(layer_norm, {"x": draw((3, 5)), "gain": draw((5,)), "bias": draw((5,))}),
+                   case(layer_norm, {"x": draw((2, 3, 7)), "gain": draw((7,))}), case(layer_norm, {"x": draw((2, 33))}),
+                   case(layer_norm, {"x": flat_row, "gain": draw((5,)), "bias": draw((5,))}),
+                   case(layer_norm, {"x": draw((2, 4)), "gain": draw((4,)), "bias": draw((4,))}, epsilon=1e-2)],
+    "rms_norm": [case(rms_norm, {"x": draw((3, 5)), "gain": draw((5,))}), case(rms_norm, {"x": draw((2, 3, 7))}),
+                 case(rms_norm, {"x": flat_row, "gain": draw((5,))}),
+                 case(rms_norm, {"x": draw((2, 33)), "gain": draw((33,))}, epsilon=1e-6)],
+    "gelu": [case(gelu, {"x": draw((3, 7))}), case(gelu, {"x": wide})],
+    "gelu_tanh": [case(gelu_tanh, {"x": draw((3, 7))}), case(gelu_tanh, {"x": wide})],
+    "relu2": [case(relu2, {"x": draw((3, 7))}), case(relu2, {"x": wide})],
+    "silu": [case(silu, {"x": draw((3, 7))}), case(silu, {"x": wide})],
+    "swiglu": [case(swiglu, {"gate": draw((3, 7)), "up": draw((3, 7))}),
+               case(swiglu, {"gate": wide, "up": draw(wide.shape)})],
+    "softcap": [case(softcap, {"x": draw((3, 5), -60, 60)}, cap=15.0), case(softcap, {"x": draw((2, 7))}, cap=0.5)],
+    "rotary": [case(rotary, {"x": draw((2, 3, 8))}, heads=2), case(rotary, {"x": draw((1, 5, 12))}, heads=2, interleaved=1),
+               case(rotary, {"x": draw((1, 3, 6))}, start=78), case(rotary, {"x": draw((1, 2, 6))}, start=40, interleaved=1),
+               case(rotary, {"x": draw((1, 2, 4))}, start=4095, theta=500000.0)],
+}
+write(__file__, "decoder_ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()],
+                                "sinusoidal": {"shape": [80, 6], "data": values(sinusoidal(80, 6))}})
