@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "tril/base/error.h"
 #include "tril/base/suggest.h"
@@ -41,6 +42,17 @@ std::string stage_name(std::string_view name) {
   return std::string(name);
 }
 
+std::optional<size_t> find_stage(Route route, const std::string& name) {
+  const std::vector<std::string>& stages = route_stages(route);
+  auto at = std::find(stages.begin(), stages.end(), stage_name(name));
+  if (at == stages.end()) {
+    const auto other = kOtherNames.find(stage_name(name));
+    if (other != kOtherNames.end()) at = std::find(stages.begin(), stages.end(), other->second);
+  }
+  if (at == stages.end()) return std::nullopt;
+  return static_cast<size_t>(at - stages.begin());
+}
+
 }  // namespace
 
 const std::vector<std::string>& route_stages(Route route) {
@@ -48,26 +60,25 @@ const std::vector<std::string>& route_stages(Route route) {
 }
 
 std::vector<size_t> find_stages(Route route, std::span<const std::string> names) {
-  const std::vector<std::string>& stages = route_stages(route);
   std::vector<size_t> found;
   for (const std::string& name : names) {
-    auto at = std::find(stages.begin(), stages.end(), stage_name(name));
-    if (at == stages.end()) {
-      const auto other = kOtherNames.find(stage_name(name));
-      if (other != kOtherNames.end()) at = std::find(stages.begin(), stages.end(), other->second);
-    }
-    if (at == stages.end()) {
-      std::vector<std::string> known = stages;
+    const std::optional<size_t> at = find_stage(route, name);
+    if (!at) {
+      std::vector<std::string> known = route_stages(route);
       for (const auto& [alias, stage] : kOtherNames)
-        if (std::find(stages.begin(), stages.end(), stage) != stages.end()) known.push_back(alias);
+        if (stage_exists(route, alias)) known.push_back(alias);
       refuse("'{}' is no stage of the {} route{}", name, route == Route::kTraining ? "training" : "inference",
              nearest_hint(name, known));
     }
-    found.push_back(static_cast<size_t>(at - stages.begin()));
+    found.push_back(*at);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
+}
+
+bool stage_exists(Route route, const std::string& name) {
+  return find_stage(route, name).has_value();
 }
 
 std::string draw_route(Route route, std::span<const size_t> lit, const RouteStyle& style) {

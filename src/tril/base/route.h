@@ -18,6 +18,9 @@ const std::vector<std::string>& route_stages(Route route);
 /// nearest name.
 std::vector<size_t> find_stages(Route route, std::span<const std::string> names);
 
+/// True where find_stages knows the name.
+bool stage_exists(Route route, const std::string& name);
+
 struct RouteStyle {
   bool unicode = true;  // arrows as U+2192, else "->"
   bool colour = false;  // lit stages in bold

@@ -1,0 +1,86 @@
+// The list of commands.
+#include "tril/cli/commands.h"
+
+#include <array>
+
+#include "tril/base/error.h"
+#include "tril/base/suggest.h"
+
+namespace tril::cli {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"presets", "the models that are ready to train", declare_presets},
+    Command{"config", "the settings of a preset, as a TOML file to edit", declare_config},
+    Command{"route", "the map from text to checkpoint, and from prompt to stop", declare_route},
+    Command{"version", "the program's version, its libraries, vector level and threads", declare_version},
+    Command{"help", "this list, or the options of a command", declare_help},
+};
+
+}  // namespace
+
+std::span<const Command> commands() {
+  return kCommands;
+}
+
+const Command& find_command(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    known.emplace_back(command.name);
+  }
+  refuse("unknown command '{}'{}; see: tril help", name.substr(0, 64), nearest_hint(name, known));
+}
+
+Action declare(const Command& command, Options& options, Common& common) {
+  Action action = command.declare(options);
+  options.begin_common();
+  options.integer("--threads", common.threads, 1, 1024, "threads to use (default: all processors)");
+  options.integer("--seed", common.seed, 0, 4294967295, "seed of random draws");
+  options.choice("--engine", {"reference", "fast"}, common.engine, "plain loops, or vectorised code");
+  options.choice("--dtype", {"f32", "f64"}, common.dtype, "precision; f64 needs --engine reference");
+  options.flag("--quiet", common.quiet, "no notes and no progress; warnings stay");
+  options.flag("--json", common.json, "one JSON document on standard output, and nothing else there");
+  return action;
+}
+
+std::string overview() {
+  std::string all =
+      "tril trains, proves and opens up small causal language models.\n\n"
+      "usage: tril COMMAND [options]\n\n";
+  size_t width = 0;
+  for (const Command& command : commands()) width = std::max(width, std::string_view(command.name).size());
+  for (const Command& command : commands()) {
+    const std::string name = command.name;
+    all += "  " + name + std::string(width - name.size() + 2, ' ') + command.summary + "\n";
+  }
+  return all +
+         "\ntril help COMMAND shows the options of one. Exit codes: 0 done, 1 a check failed, 2 refused,\n"
+         "3 training met a number that is not finite, 130 or 143 interrupted with the work saved.\n";
+}
+
+std::string commands_page() {
+  std::string page =
+      "# Commands\n\n"
+      "<!-- Made from the program: TRIL_REGENERATE=1 build/release/tril_tests "
+      "--gtest_filter='CommandsPage.*' -->\n\n"
+      "Results go to standard output, notes, progress and warnings to standard error. A refusal is one line "
+      "that names\n"
+      "the file, option or key. Exit codes: 0 done, 1 a check failed, 2 refused, 3 training met a number "
+      "that is not\n"
+      "finite, 130 or 143 interrupted with the work saved.\n";
+  std::string common_options;
+  for (const Command& command : commands()) {
+    Options options(command.name, command.summary);
+    Common common;
+    declare(command, options, common);
+    if (common_options.empty()) {
+      common_options = options.common_markdown();
+      page += "\nEvery command takes:\n\n" + common_options;
+    }
+    page += "\n" + options.markdown();
+  }
+  return page;
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,50 @@
+// The list of commands: name, one line, and the function that declares its options and gives what it does.
+// What it leaves out: parsing and errors (frame.cc).
+#pragma once
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "tril/cli/options.h"
+
+namespace tril::cli {
+
+/// The options that every command takes.
+struct Common {
+  std::optional<int64_t> threads, seed;
+  std::optional<std::string> engine, dtype;
+  bool quiet = false, json = false;
+};
+
+/// Runs a command whose options are parsed; returns the exit code.
+using Action = std::function<int(const Common&)>;
+
+struct Command {
+  const char* name;     // "train", "data audit"
+  const char* summary;  // one line for the overview
+  Action (*declare)(Options& options);
+};
+
+/// Every command, in the order of the help. A plain list: nothing registers itself.
+std::span<const Command> commands();
+
+/// The command of that name; throws Refusal with the nearest.
+const Command& find_command(std::string_view name);
+
+/// The options of `command`, its own and the common ones, which are stored in `common`.
+/// Both must live until the action has run.
+Action declare(const Command& command, Options& options, Common& common);
+
+/// What `tril` and `tril help` print, and docs/commands.md.
+std::string overview();
+std::string commands_page();
+
+// One function a command, each in its own file.
+Action declare_presets(Options& options);
+Action declare_config(Options& options);
+Action declare_route(Options& options);
+Action declare_help(Options& options);
+Action declare_version(Options& options);
+
+}  // namespace tril::cli

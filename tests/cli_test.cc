@@ -1,0 +1,152 @@
+// The command line from outside: exit codes, refusals, pipes, locales, and the pages made from it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace tril {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+void expect_refused(const std::vector<std::string>& words, const std::string& error) {
+  const ProgramResult result = run_program(words);
+  EXPECT_EQ(result.exit_code, 2) << result.err;
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(result.err, error + "\n");
+}
+
+TEST(Cli, WithoutWordsItShowsTheCommands) {
+  const ProgramResult result = run_program({});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("usage: tril COMMAND"));
+  EXPECT_EQ(result.err, "");
+  EXPECT_EQ(run_program({"help"}).out, result.out);
+  EXPECT_EQ(run_program({"--help"}).out, result.out);
+}
+
+TEST(Cli, HelpOfACommand) {
+  const ProgramResult result = run_program({"help", "config"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, StartsWith("usage: tril config PRESET [options]\n"));
+  EXPECT_EQ(run_program({"config", "--help"}).out, result.out);
+  EXPECT_EQ(run_program({"config", "-h"}).out, result.out);
+}
+
+TEST(Cli, UnknownNamesAreRefusedWithTheNearest) {
+  expect_refused({"presests"}, "tril: unknown command 'presests'; the nearest is 'presets'; see: tril help");
+  expect_refused({"presets", "--jsn"},
+                 "tril: unknown option '--jsn'; the nearest is '--json'; see: tril help presets");
+  expect_refused({"presets", "--jsn=3"},
+                 "tril: unknown option '--jsn'; the nearest is '--json'; see: tril help presets");
+  expect_refused({"config", "one-head-smok"},
+                 "tril: there is no preset 'one-head-smok'; the nearest is 'one-head-smoke'");
+  expect_refused({"help", "presest"},
+                 "tril: unknown command 'presest'; the nearest is 'presets'; see: tril help");
+  expect_refused({"config", "microgpt", "--engine", "fsat"},
+                 "tril: --engine must be reference|fast, is 'fsat'; the nearest is 'fast'");
+}
+
+TEST(Cli, UsageFaults) {
+  expect_refused({"presets", "again"}, "tril: unexpected word 'again'; usage: tril presets");
+  expect_refused({"presets", "-5"}, "tril: unknown option '-5'; see: tril help presets");
+  expect_refused({"config"}, "tril: PRESET is missing; usage: tril config PRESET [options]");
+  expect_refused({"presets", "--seed"}, "tril: --seed needs a value: --seed N");
+  expect_refused({"presets", "--seed", "1", "--seed=2"}, "tril: --seed is given 2 times");
+  expect_refused({"presets", "--json=1"}, "tril: --json takes no value");
+  expect_refused({"--json", "presets"},
+                 "tril: '--json' stands before the command; options follow it: tril COMMAND --json ...");
+}
+
+TEST(Cli, NumbersAreDecimalFiniteAndInRange) {
+  for (const char* text : {"nan", "1.5", "1e3", "0x10", "", " 1", "9223372036854775808", "one"})
+    expect_refused({"presets", "--seed", text},
+                   std::string("tril: --seed must be an integer, is '") + text + "'");
+  expect_refused({"presets", "--seed", "-1"}, "tril: --seed must be 0 to 4,294,967,295, is -1");
+  expect_refused({"presets", "--threads=0"}, "tril: --threads must be 1 to 1,024, is 0");
+}
+
+TEST(Cli, PresetsAsTableAndJson) {
+  EXPECT_THAT(run_program({"presets"}).out, HasSubstr("331,132"));
+  const auto json = nlohmann::json::parse(run_program({"presets", "--json"}).out);
+  EXPECT_EQ(json["presets"].size(), 15u);
+  EXPECT_EQ(json["presets"][0]["name"], "one-head-smoke");
+  EXPECT_EQ(json["presets"][0]["parameters"], 331132);
+}
+
+TEST(Cli, ConfigPrintsWhatItReads) {
+  const ProgramResult result = run_program(
+      {"config", "one-head-smoke", "--set", "model.d_model=64", "--seed", "5", "--set=train.clip=2"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("\nd_model = 64 "));
+  EXPECT_THAT(result.out, HasSubstr("\nd_k = 0 "));  // follows d_model where the file is edited
+  EXPECT_THAT(result.out, HasSubstr("\nclip = 2.0 "));
+  EXPECT_THAT(result.out, HasSubstr("\nseed = 5 "));
+  const auto json = nlohmann::json::parse(run_program({"config", "microgpt", "--json"}).out);
+  EXPECT_EQ(json["train"]["beta1"], 0.85);
+  expect_refused({"config", "microgpt", "--set", "train.setps=1", "--set", "model.heads=0"},
+                 "tril: --set train.setps=1: train.setps is no setting; the nearest is 'train.steps'\n"
+                 "tril: --set model.heads=0: model.heads must be 1 to 4,096, is 0");
+}
+
+TEST(Cli, RouteLightsStages) {
+  const ProgramResult result =
+      run_program({"route", "training", "--at", "weights,loss"}, {.environment = {"LC_ALL=C"}});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("[weights]"));
+  EXPECT_THAT(result.out, HasSubstr("[loss]"));
+  EXPECT_THAT(result.out, HasSubstr("text -> tokens"));
+  for (const char c : result.out) EXPECT_LT(static_cast<unsigned char>(c), 0x80);
+  EXPECT_THAT(run_program({"route"}, {.environment = {"LC_ALL=C.UTF-8"}}).out, HasSubstr("text → tokens"));
+  expect_refused({"route", "inference", "--at", "wieghts"},
+                 "tril: 'wieghts' is no stage of the inference route; the nearest is 'weights'");
+  expect_refused({"route", "trainin"}, "tril: there is no route 'trainin'; there are training and inference");
+}
+
+TEST(Cli, VersionNamesLibraries) {
+  const ProgramResult result = run_program({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  for (const char* name : {"tril ", "oneDNN", "Highway", "vector level", "threads"})
+    EXPECT_THAT(result.out, HasSubstr(name));
+  const auto json = nlohmann::json::parse(run_program({"--version", "--threads", "3", "--json"}).out);
+  EXPECT_EQ(json["threads"], 3);
+}
+
+TEST(Cli, NoColourCodesInAPipe) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"route", "--at", "loss"}, {"presets"}, {"nonsense"}}) {
+    const ProgramResult result = run_program(words, {.environment = {"TERM=xterm-256color"}});
+    EXPECT_EQ((result.out + result.err).find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(Cli, AClosedPipeEndsItQuietly) {
+  Program program({"config", "gpt2-124m"});
+  program.close_output();
+  const ProgramResult result = program.wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.signal, 0);
+  EXPECT_EQ(result.err, "");
+}
+
+TEST(Cli, AFullDiskIsToldOnce) {
+  const ProgramResult result = run_program({"presets"}, {.output_file = "/dev/full"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.err, "tril: standard output: No space left on device\n");
+}
+
+// Every command's numbers and words are the same in any locale.
+TEST(Cli, OutputDoesNotDependOnTheLocale) {
+  for (const auto& words :
+       std::vector<std::vector<std::string>>{{"presets"}, {"config", "microgpt"}, {"presets", "--json"}}) {
+    const std::string plain = run_program(words, {.environment = {"LC_ALL=C"}}).out;
+    EXPECT_EQ(run_program(words, {.environment = {"LC_ALL=de_DE.UTF-8"}}).out, plain);
+    EXPECT_FALSE(plain.empty());
+  }
+}
+
+}  // namespace
+}  // namespace tril
