@@ -1,0 +1,118 @@
+// Streams of characters, from inline text to ids.
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "tril/base/error.h"
+#include "tril/data/corpus.h"
+
+namespace tril {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+Corpus characters(const std::string& text, const std::string& split, const std::string& documents = "auto",
+                  bool bounds = false, bool dedupe = true) {
+  DataSettings settings;
+  settings.text = text;
+  settings.tokenizer = "char";
+  settings.split = split;
+  settings.documents = documents;
+  settings.dedupe = dedupe;
+  CorpusOptions options;
+  options.announce = false;
+  options.document_bounds = bounds;
+  return build_corpus(settings, options);
+}
+
+TEST(StreamCorpus, OneDocumentIsItsCharactersAndNothingElse) {
+  DataSettings settings;
+  settings.text = "abc";
+  settings.repeat = 20;
+  settings.tokenizer = "char";
+  settings.split = "none";
+  CorpusOptions options;
+  options.announce = false;
+  const Corpus corpus = build_corpus(settings, options);
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 3);
+  EXPECT_EQ(corpus.train().ids.size(), 60u);
+  EXPECT_EQ(corpus.train().ids[59], 2);
+  EXPECT_EQ(corpus.audit.parts[0].targets, 59);
+}
+
+TEST(StreamCorpus, TailCutsAtNineTenthsOfTheCharacters) {
+  const Corpus corpus = characters(" éa\r\nbbb  cc\n\n", "tail");  // 14 characters: int(12.6) = 12 train
+  EXPECT_EQ(corpus.train().ids.size(), 12u);
+  EXPECT_EQ(corpus.validation().ids.size(), 2u);
+  EXPECT_EQ(corpus.test().ids.size(), 0u);
+  const std::string all =
+      corpus.tokenizer->decode(corpus.train().ids) + corpus.tokenizer->decode(corpus.validation().ids);
+  EXPECT_EQ(all, " éa\r\nbbb  cc\n\n");  // byte for byte
+  EXPECT_EQ(corpus.train().text_bytes, 13);
+}
+
+TEST(StreamCorpus, TailOfTinyText) {
+  EXPECT_EQ(characters("a", "tail").train().ids.size(), 0u);  // int(0.9) = 0
+  EXPECT_EQ(characters("a", "tail").validation().ids.size(), 1u);
+}
+
+TEST(StreamCorpus, EveryDocumentEndsWithNewline) {
+  const Corpus corpus = characters("bo\namy\r\n\n bo ", "none", "line");
+  EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids), "bo\namy\nbo\n");
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 6);  // newline, a b m o y
+  EXPECT_EQ(corpus.audit.empty_documents, 1);
+  EXPECT_EQ(corpus.audit.lengths.longest, 3);
+}
+
+TEST(StreamCorpus, DocumentBoundsAreTwoBos) {
+  const Corpus corpus = characters("bo\namy\nbo\n", "none", "line", true);
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 6);  // a b m o y <BOS>
+  EXPECT_EQ(corpus.train().documents(), 3);      // in the order of the file, twins kept
+  EXPECT_EQ(Ids(corpus.train().document(0).begin(), corpus.train().document(0).end()), (Ids{5, 1, 3, 5}));
+  EXPECT_EQ(corpus.audit.parts[0].targets, 3 + 4 + 3);
+}
+
+TEST(StreamCorpus, HashKeepsTwinsOnlyWhenAsked) {
+  std::string text;
+  for (int i = 0; i < 30; ++i) text += fmt::format("name{}\n", i % 15);
+  const Corpus once = characters(text, "hash", "line"),
+               twice = characters(text, "hash", "line", false, false);
+  EXPECT_EQ(once.audit.documents(), 15);
+  EXPECT_EQ(once.audit.duplicates, 15);
+  EXPECT_EQ(twice.audit.documents(), 30);
+  EXPECT_EQ(twice.audit.overlap, 0);  // twins have the same hash, so they share their part
+}
+
+TEST(StreamCorpus, AutoIsHashForSeveralDocumentsElseTail) {
+  EXPECT_EQ(characters("one text\n\nof two paragraphs", "auto").audit.split, "tail");
+  EXPECT_EQ(characters("one<|endoftext|>two", "auto").audit.split, "hash");
+}
+
+TEST(StreamCorpus, VocabularyHoldsTheCharactersOfValidationToo) {
+  const Corpus corpus = characters(std::string(90, 'a') + std::string(10, 'z'), "tail");
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 2);
+  EXPECT_EQ(corpus.validation().ids, Ids(10, 1));
+}
+
+TEST(StreamCorpus, UnknownCharactersOfAnotherTextAreNamed) {
+  CorpusOptions options;
+  options.announce = false;
+  options.tokenizer = characters("abc", "none").tokenizer;
+  DataSettings settings;
+  settings.text = "abé";
+  settings.split = "none";
+  try {
+    build_corpus(settings, options);
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("data.text: document 1: text: character 3 (byte 2): 'é'"),
+              std::string::npos)
+        << refusal.what();
+  }
+}
+
+TEST(StreamCorpus, BlankTextIsRefused) {
+  EXPECT_THROW(characters(" \n\n", "tail"), Refusal);
+}
+
+}  // namespace
+}  // namespace tril
