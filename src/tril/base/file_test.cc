@@ -79,8 +79,8 @@ TEST_F(File, ReadsAPipeToItsEnd) {
 TEST_F(File, AFailedWriteLeavesTheOldFileAndNothingBeside) {
   write_file_atomically(at("x"), "old");
   fs::create_directory(at("taken"));
-  // A rename over a folder fails after the bytes are written.
-  EXPECT_NE(refusal([&] { write_file_atomically(at("taken"), "new"); }).find("can't be renamed into place"),
+  // A folder is no place for a file.
+  EXPECT_NE(refusal([&] { write_file_atomically(at("taken"), "new"); }).find("is a folder, a file is needed"),
             std::string::npos);
   // A file-size limit fails the write itself, as a full disk does.
   rlimit before{};

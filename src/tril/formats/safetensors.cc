@@ -4,11 +4,13 @@
 #include <cassert>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <tuple>
 
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
+#include "tril/base/sniff.h"
 
 namespace tril {
 namespace {
@@ -150,21 +152,11 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   int offsets_ = 0;
 };
 
-std::string sniff(std::string_view bytes) {
-  if (bytes.starts_with("version https://git-lfs"))
-    return "a Git LFS pointer; fetch the real file (git lfs pull)";
-  if (bytes.starts_with("PK\x03\x04"))
-    return "a zip archive, as PyTorch's own files are; convert it to safetensors";
-  if (bytes.starts_with("\x1f\x8b")) return "gzip data; unpack it first (gunzip)";
-  if (bytes.starts_with("<!DOCTYPE") || bytes.starts_with("<html")) return "an HTML page";
-  return "";
-}
-
 /// Refuses by what the file seems to be, where it is recognised.
 void refuse_foreign(std::string_view bytes, const std::string& path) {
-  if (const std::string kind = sniff(bytes); !kind.empty()) {
-    refuse("{}: is not a safetensors file, it looks like {}", path, kind);
-  }
+  const std::optional<Sniffed> seen = sniff(bytes.substr(0, kSniffBytes), bytes.size());
+  if (!seen || seen->kind == FileKind::kSafetensors || seen->kind == FileKind::kBinary) return;
+  refuse("{}: is no safetensors file, it looks like {}: {}", path, seen->name, seen->advice);
 }
 
 std::string_view find_header(std::string_view bytes, const std::string& path) {

@@ -1,0 +1,119 @@
+#include "tril/train/checkpoint.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <filesystem>
+
+#include "tril/train/run_folder_testing.h"
+
+namespace tril {
+namespace {
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+using CheckpointTest = RunFolderTest;
+
+std::string newest(const std::string& root, const char* file) {
+  return root + "/checkpoints/step-00000009/" + file;
+}
+
+// Cut, or one bit changed, anywhere in any of the three files: noticed, and the one before is used.
+TEST_F(CheckpointTest, DamagedNewestCheckpointFallsBackWithAWarning) {
+  train(at("good"));
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    const size_t size = read_file(newest(at("good"), file)).size();
+    for (size_t place = 0; place < size; place += size / 11) {
+      for (const bool cut : {false, true}) {
+        fs::remove_all(at("run"));
+        fs::copy(at("good"), at("run"), fs::copy_options::recursive);
+        const std::string path = newest(at("run"), file);
+        if (cut) {
+          fs::resize_file(path, place);
+        } else {
+          flip(path, place);
+        }
+        testing::internal::CaptureStderr();
+        {
+          RunFolder run = RunFolder::open(at("run"));
+          const std::optional<LoadedCheckpoint> from = run.restore();
+          ASSERT_TRUE(from) << file << place;
+          EXPECT_EQ(from->step(), 8);
+          EXPECT_EQ(run.last(), 8);
+          EXPECT_FALSE(folder_exists(at("run/checkpoints/step-00000009")));
+          EXPECT_TRUE(folder_exists(at("run/checkpoints/" + checkpoint_name(run.best().value()))));
+        }
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_THAT(said, HasSubstr(path)) << place;
+        EXPECT_THAT(said, HasSubstr("warning: " + at("run") + ": going on from step 8")) << said;
+        train(at("run"));
+        EXPECT_EQ(content(at("run")).at("metrics.jsonl"), content(at("good")).at("metrics.jsonl"));
+        EXPECT_EQ(read_file(path), read_file(newest(at("good"), file)));
+      }
+    }
+  }
+}
+
+TEST_F(CheckpointTest, NeverBeginsAnewWhereAllCheckpointsAreDamaged) {
+  train(at("run"));
+  for (const int64_t step : RunFolder::view(at("run")).steps()) {
+    fs::resize_file(fmt::format("{}/checkpoints/{}/state.json", at("run"), checkpoint_name(step)), 40);
+  }
+  EXPECT_THAT(refusal_of([&] { RunFolder::open(at("run")).restore(); }),
+              HasSubstr("none of its checkpoints can be"));
+  EXPECT_THAT(refusal_of([&] { RunFolder::view(at("run")).load_best(); }),
+              HasSubstr("none of its checkpoints can be"));
+  fs::remove_all(at("run/checkpoints"));
+  EXPECT_THAT(refusal_of([&] { RunFolder::open(at("run")).restore(); }),
+              HasSubstr("none of its checkpoints can be"));
+}
+
+TEST_F(CheckpointTest, DamagedBestFallsBackForUse) {
+  train(at("run"));
+  const RunFolder run = RunFolder::view(at("run"));
+  EXPECT_EQ(run.load_best().step(), run.best());
+  flip(fmt::format("{}/checkpoints/{}/model.safetensors", at("run"), checkpoint_name(run.best().value())),
+       100);
+  testing::internal::CaptureStderr();
+  const LoadedCheckpoint used = run.load_best();
+  EXPECT_NE(used.step(), run.best());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("instead of the best one"));
+}
+
+TEST_F(CheckpointTest, ForeignCheckpointsAreRefusedWithBothValues) {
+  train(at("run"));
+  const LoadedCheckpoint loaded = RunFolder::view(at("run")).load(9);
+  loaded.require_tokenizer(std::string(64, 'a'));
+  EXPECT_EQ(
+      refusal_of([&] { loaded.require_tokenizer("bb"); }),
+      fmt::format(
+          "{}/checkpoints/step-00000009: was trained with another tokenizer: its fingerprint is {}, the "
+          "run's tokenizer.json has bb",
+          at("run"), std::string(64, 'a')));
+  const std::vector<TensorSpec> same = {{"weights", StoredType::kF32, {2, 3}}};
+  require_tensors(loaded.model(), same);
+  const std::vector<TensorSpec> other = {{"weights", StoredType::kF32, {3, 2}}};
+  EXPECT_THAT(refusal_of([&] { require_tensors(loaded.model(), other); }),
+              HasSubstr("tensor 'weights' is F32 [2, 3], the configuration needs F32 [3, 2]"));
+  const std::vector<TensorSpec> renamed = {{"head", StoredType::kF32, {2, 3}},
+                                           {"tail", StoredType::kF32, {1}}};
+  EXPECT_THAT(refusal_of([&] { require_tensors(loaded.model(), renamed); }),
+              HasSubstr("missing: 'head' 'tail'; unexpected: 'weights'"));
+  EXPECT_THAT(refusal_of([&] { RunFolder::view(at("run")).load(5); }),
+              HasSubstr("has no checkpoint of step 5; there"));
+}
+
+TEST(CheckpointName, GoesBothWays) {
+  EXPECT_EQ(checkpoint_name(300), "step-00000300");
+  EXPECT_EQ(checkpoint_name(1234567890), "step-1234567890");
+  EXPECT_EQ(checkpoint_step("step-00000300"), 300);
+  EXPECT_EQ(checkpoint_step("step-1234567890"), 1234567890);
+  for (const char* bad :
+       {"step-300", "step-", "step-0000030x", "step-00000300.tril-tmp-1-2", "x", "step--0000001"}) {
+    EXPECT_EQ(checkpoint_step(bad), std::nullopt) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace tril
