@@ -8,46 +8,27 @@ const std::vector<Beat>& shared_beats() {
   static const std::vector<Beat> table = {
       {"open",
        "once upon a time, there was {a:trait1} {A:child} named {A}. | once there was {a:trait1} {A:child} "
-       "called {A}. |{A} was {a:trait1} {A:child} who lived near the {R}. | there was once {a:trait1} "
-       "{A:child} whose name was {A}."},
+       "called {A}. |{A} was {a:trait1} {A:child} who lived near the {R}."},
       {"has",
        "{A} had {O:a}. [O=A] # {A:he} {O:past} the {O} every day. |{A:his} {relative1} gave {A} {O:a}. [O=A] "
-       "# {A} was {happy} and {O:past} the {O} all day. |{A} loved {A:his} {O:full} very much. [O=A] # "
-       "{A:he} liked {O:ing} the {O}."},
+       "# {A} was {happy} and {O:past} the {O} all day."},
       {"go",
-       "one {W} {time1}, {A} {walked} {P:to} with the {O}. | on {a:W} {time1}, {A} took the {O} {P:to}. |it "
-       "was {a:W} {time1}, so {A} took the {O} and {walked} {P:to}."},
-      {"walk",
-       "one {W} {time1}, {A} {walked} {P:to}. | on {a:W} {time1}, {A} went {P:to}. |it was {a:W} {time1}, "
-       "and {A} {walked} {P:to}."},
-      {"sky", "{W:sky}. | {W:sky}, but {A} did not mind. | {W:sky} that {time1}."},
-      {"sights",
-       "{P:in}, there were {P:sight}. | {A} could see {P:sight} {P:in}. | {A} liked the {P:sight} {P:in}."},
+       "one {W} {time1}, {A} {walked} {P:to} with the {O}. | on {a:W} {time1}, {A} took the {O} {P:to}."},
+      {"walk", "one {W} {time1}, {A} {walked} {P:to}. | on {a:W} {time1}, {A} went {P:to}."},
+      {"sky", "{W:sky}. | {W:sky}, but {A} did not mind."},
+      {"sights", "{P:in}, there were {P:sight}. | {A} could see {P:sight} {P:in}."},
       {"meet",
        "there {A} met {A:his} friend {B}. # {B:he} {smiled} and said hello to {A}. |{A:his} friend {B} was "
-       "there too. # {B} waved to {A}, and {A} waved back to {B}. |soon {B} came along. # \"Hello, {A}!\" "
-       "said {B}. # \"Hello, {B}!\" said {A}."},
-      {"animal",
-       "{N:a} {N:sound} and {N:act}. | close by, {N:a} {N:sound}. # then the {N} {N:act}. |{A} saw {N:a}. # "
-       "the {N} {N:sound}, and {A} {smiled}."},
+       "there too. # {B} waved to {A}, and {A} waved back to {B}."},
+      {"animal", "{N:a} {N:sound} and {N:act}. | close by, {N:a} {N:sound}. # then the {N} {N:act}."},
       {"snack",
        "{A} had {F:a} and shared the {F} with {B}. # the {F} was {F:taste}. |they were hungry, so they ate "
-       "{F:a}. # the {F} tasted {F:taste}. |{B} had {F:a}. # {B:he} gave half of the {F:taste} {F} to {A}."},
-      {"holder",
-       "now the {O} belonged to {O:holder}. | it was {O:holder} who had the {O} now. |in the end, {O:holder} "
-       "had the {O}. | so the {O} went home with {O:holder}."},
-      {"holds",
-       "{O:holder} held the {O} now. | the {O} was in the hands of {O:holder} now. | now it was {O:holder} "
-       "who held the {O}."},
-      {"moral",
-       "{A} learned to {lesson1}. | that {time1}, {A} and {B} learned to {lesson1}. |from then on, {A} "
-       "always tried to {lesson1}. | {B} told {A} that it is good to {lesson1}."},
-      {"end",
-       "{A} and {B} were {happy}. | {A} and {B} stayed good friends. | it was {a:wonderful} {time1} for {A} "
-       "and {B}. |then {A} and {B} {walked} home together. | and {A} and {B} lived happily ever after."},
-      {"thanks",
-       "\"Thank you, {B}!\" said {A}. | {A} {smiled} and thanked {B}. | {A} hugged {B} and said, \"Thank "
-       "you!\""},
+       "{F:a}. # the {F} tasted {F:taste}."},
+      {"holder", "now the {O} belonged to {O:holder}. | it was {O:holder} who had the {O} now."},
+      {"holds", "{O:holder} held the {O} now. | the {O} was in the hands of {O:holder} now."},
+      {"moral", "{A} learned to {lesson1}. | that {time1}, {A} and {B} learned to {lesson1}."},
+      {"end", "{A} and {B} were {happy}. | {A} and {B} stayed good friends."},
+      {"thanks", "\"Thank you, {B}!\" said {A}. | {A} {smiled} and thanked {B}."},
   };
   return table;
 }
