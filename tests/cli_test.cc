@@ -138,6 +138,29 @@ TEST(Cli, AFullDiskIsToldOnce) {
   EXPECT_EQ(result.err, "tril: standard output: No space left on device\n");
 }
 
+TEST(CliData, TalesDependOnTheSeedAlone) {
+  const ProgramResult three = run_program({"data", "tales", "--count", "3", "--seed", "4"});
+  EXPECT_EQ(three.exit_code, 0) << three.err;
+  const std::string two = run_program({"data", "tales", "--count", "2", "--seed", "4"}).out;
+  EXPECT_THAT(three.out, StartsWith(two.substr(0, two.size() - 1)));
+  EXPECT_NE(run_program({"data", "tales", "--count", "2", "--seed", "5"}).out, two);
+  const auto json =
+      nlohmann::json::parse(run_program({"data", "tales", "--count", "2", "--seed", "4", "--json"}).out);
+  const auto& tales = json["tales"];
+  EXPECT_EQ(tales[0].get<std::string>() + "\n<|endoftext|>\n" + tales[1].get<std::string>() + "\n", two);
+}
+
+TEST(CliData, TheFamilyHasItsHelp) {
+  EXPECT_THAT(run_program({"help", "data"}).out, HasSubstr("tril data tales [options]"));
+  expect_refused({"data", "tale"},
+                 "tril: unknown command 'data tale'; the nearest is 'data tales'; see: tril help data");
+  expect_refused({"data"}, "tril: data needs a second word; see: tril help data");
+  expect_refused(
+      {"data", "fetch", "tinystorys"},
+      "tril: data fetch: 'tinystorys' is not known; the nearest is 'tinystories'; there are: tinystories, "
+      "tinyshakespeare");
+}
+
 // Every command's numbers and words are the same in any locale.
 TEST(Cli, OutputDoesNotDependOnTheLocale) {
   for (const auto& words :

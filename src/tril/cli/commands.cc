@@ -12,6 +12,8 @@ namespace {
 constexpr std::array kCommands = {
     Command{"presets", "the models that are ready to train", declare_presets},
     Command{"config", "the settings of a preset, as a TOML file to edit", declare_config},
+    Command{"data tales", "stories from the built-in generator", declare_data_tales},
+    Command{"data fetch", "public texts from their pinned addresses", declare_data_fetch},
     Command{"route", "the map from text to checkpoint, and from prompt to stop", declare_route},
     Command{"version", "the program's version, its libraries, vector level and threads", declare_version},
     Command{"help", "this list, or the options of a command", declare_help},
@@ -29,7 +31,8 @@ const Command& find_command(std::string_view name) {
     if (command.name == name) return command;
     known.emplace_back(command.name);
   }
-  refuse("unknown command '{}'{}; see: tril help", name.substr(0, 64), nearest_hint(name, known));
+  refuse("unknown command '{}'{}; see: tril help{}", name.substr(0, 64), nearest_hint(name, known),
+         name.starts_with("data ") ? " data" : "");
 }
 
 Action declare(const Command& command, Options& options, Common& common) {

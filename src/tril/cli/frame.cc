@@ -51,10 +51,9 @@ std::string command_name(std::span<const std::string> arguments, size_t words) {
   if (name.starts_with("-"))
     refuse("'{}' stands before the command; options follow it: tril COMMAND {} ...", name.substr(0, 64),
            name.substr(0, 64));
-  if (words == 1 && name == "data")
-    refuse("data needs a second word{}", arguments.size() > 1
-                                             ? ", not '" + arguments[1].substr(0, 64) + "'; see: tril help"
-                                             : "; see: tril help");
+  if (words == 1 && name == "data" && arguments.size() < 2)
+    refuse("data needs a second word; see: tril help data");
+  if (words == 1 && name == "data") return name + " " + arguments[1];
   return name;
 }
 

@@ -8,6 +8,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/log.h"
 #include "tril/base/number.h"
 #include "tril/base/suggest.h"
 #include "tril/train/config_check.h"
@@ -265,7 +266,19 @@ void ConfigBuilder::refuse_faults() const {
   throw Refusal(all);
 }
 
+// "--steps 50" over a preset with 100 steps of warm-up asks for a short try, not for a fault.
+void ConfigBuilder::fit_warmup() {
+  TrainSettings& train = config_.train;
+  const auto warmup = origins_.find("train.warmup"), steps = origins_.find("train.steps");
+  const bool inherited = warmup != origins_.end() && warmup->second.inherited;
+  if (train.warmup <= train.steps || !inherited || steps == origins_.end() || steps->second.inherited) return;
+  log::note("the preset's warm-up of {} steps is shortened to {}, a tenth of {} steps", train.warmup,
+            train.steps / 10, train.steps);
+  train.warmup = train.steps / 10;
+}
+
 Config ConfigBuilder::finish() {
+  fit_warmup();
   for (const CrossFault& cross : cross_faults(config_)) {
     // told where the user said it: the first of the keys that a file or a flag of theirs set
     const Origin* origin = nullptr;

@@ -48,6 +48,7 @@ class ConfigBuilder {
     std::string text;
   };
   friend class TomlReader;
+  void fit_warmup();
   void fault(const std::string& source, long line, std::string text);
   void store(const ConfigKey& key, const Value& value, Origin origin);
   void assign(const std::string& source, std::string_view full_name, std::string_view text);

@@ -10,6 +10,8 @@ namespace {
 
 using Faults = std::vector<CrossFault>;
 
+constexpr double kMostText = 1e9;  // bytes of inline text, repeated
+
 template <class... Args>
 void add(Faults& faults, std::vector<std::string> keys, fmt::format_string<Args...> text, Args&&... args) {
   faults.push_back({std::move(keys), fmt::format(text, std::forward<Args>(args)...)});
@@ -21,6 +23,9 @@ void check_data(const Config& c, Faults& faults) {
     add(faults, {"data.text", "data.path"}, "data.path and data.text are both given; a run has one source");
   if (data.repeat > 1 && data.text.empty())
     add(faults, {"data.repeat"}, "data.repeat {} repeats data.text, which is empty", data.repeat);
+  else if (static_cast<double>(data.repeat) * static_cast<double>(data.text.size()) > kMostText)
+    add(faults, {"data.repeat", "data.text"}, "data.text of {} bytes, {} times, is more than 1 GB",
+        data.text.size(), data.repeat);
   if (data.tokenizer.empty())
     add(faults, {"data.tokenizer"},
         "data.tokenizer must be word, char, bpe or a path to a tokenizer file, is empty");

@@ -138,6 +138,15 @@ TEST(Config, PresetsInherit) {
   EXPECT_THROW(preset_config("none-such"), Refusal);
 }
 
+TEST(Config, AShortTryShortensThePresetsWarmUp) {
+  ConfigBuilder builder;
+  builder.add_preset("shakespeare-char");  // 100 steps of warm-up
+  builder.set_flag("--steps", "train.steps", "50");
+  EXPECT_EQ(builder.finish().train.warmup, 5);
+  EXPECT_EQ(faults_of("preset = \"shakespeare-char\"\n[train]\nsteps = 50\nwarmup = 60\n"),
+            "t.toml: train.warmup 60 is longer than train.steps 50 (line 4)");
+}
+
 TEST(Config, AnotherFamilyDropsInheritedKeysOfTheFirst) {
   ConfigBuilder builder;
   builder.add_preset("four-heads-64");

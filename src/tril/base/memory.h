@@ -1,0 +1,13 @@
+// Memory: what the machine has, and what this process took at most. What it leaves out: planning (plan/).
+#pragma once
+#include <cstdint>
+
+namespace tril {
+
+/// Bytes this process may use: the machine's memory, or the control group's limit where that is lower.
+int64_t machine_memory();
+
+/// The largest resident size of this process so far, in bytes.
+int64_t peak_memory();
+
+}  // namespace tril

@@ -1,0 +1,22 @@
+#include "tril/base/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+namespace tril {
+namespace {
+
+TEST(Memory, PeakGrowsWithWhatIsTouchedAndFitsTheMachine) {
+  const int64_t before = peak_memory();
+  std::vector<char> block(size_t{64} << 20);
+  std::memset(block.data(), 1, block.size());
+  const int64_t after = peak_memory();
+  EXPECT_GE(after, before);
+  EXPECT_GE(after, int64_t{64} << 20);
+  EXPECT_LE(after, machine_memory());
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,34 @@
+// tril data tales: stories from the built-in generator.
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/cli/commands.h"
+#include "tril/cli/output.h"
+#include "tril/data/tales.h"
+
+namespace tril::cli {
+
+Action declare_data_tales(Options& options) {
+  auto count = std::make_shared<std::optional<int64_t>>();
+  options.integer("--count", *count, 1, 100000000, "how many (default: 1)");
+  options.remark(
+      "Each tale but the last is followed by a line <|endoftext|>, so that the output can be trained on.\n"
+      "--seed picks another corpus; a shorter one is the beginning of a longer one.");
+  return [count](const Common& common) {
+    const int64_t wanted = count->value_or(1);
+    const auto seed = static_cast<uint64_t>(common.seed.value_or(0));
+    auto all = nlohmann::ordered_json::array();
+    for (int64_t i = 0; i < wanted; ++i) {
+      const std::string text = tale(seed, static_cast<uint64_t>(i)).text;
+      if (common.json)
+        all.push_back(text);
+      else
+        print(text + (i + 1 < wanted ? "\n<|endoftext|>\n" : "\n"));
+    }
+    if (common.json) print_json({{"seed", seed}, {"tales", all}});
+    return kExitDone;
+  };
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,78 @@
+// From the words of a training command to a configuration.
+#include "tril/cli/request.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "tril/base/error.h"
+#include "tril/base/suggest.h"
+
+namespace tril::cli {
+namespace {
+
+constexpr const char* kDefaultPreset = "one-head-smoke";
+
+bool has_ending(const std::string& path, std::string_view ending) {
+  return path.size() > ending.size() && std::string_view(path).substr(path.size() - ending.size()) == ending;
+}
+
+// Adds what the word stands for; returns the name of the default run.
+std::string take_word(ConfigBuilder& builder, const std::string& word) {
+  const std::vector<std::string> presets = preset_names();
+  if (std::find(presets.begin(), presets.end(), word) != presets.end()) {
+    builder.add_preset(word);
+    return word;
+  }
+  if (has_ending(word, ".toml") || has_ending(word, ".json")) {
+    builder.add_file(word);
+    return std::filesystem::path(word).stem().string();
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(word, ignored))
+    refuse("there is no preset and no file '{}'{}; tril presets lists them", word.substr(0, 200),
+           nearest_hint(word, presets));
+  builder.add_preset(kDefaultPreset);
+  use_data(builder, word);
+  const std::string stem = std::filesystem::path(word).lexically_normal().stem().string();
+  return stem.empty() || stem == "." ? kDefaultPreset : stem;
+}
+
+}  // namespace
+
+void use_data(ConfigBuilder& builder, const std::string& path) {
+  const bool special = path == "tales" || path == "-";
+  if (path.empty()) refuse("--data needs a path, or tales");
+  builder.set_flag("--data", "data.text", "");
+  builder.set_flag("--data", "data.repeat", "1");
+  builder.set_flag("--data", "data.path",
+                   special ? path : std::filesystem::absolute(path).lexically_normal().string());
+}
+
+void use_common(ConfigBuilder& builder, const Common& common) {
+  if (common.seed) builder.set_flag("--seed", "train.seed", std::to_string(*common.seed));
+  if (common.engine) builder.set_flag("--engine", "run.engine", *common.engine);
+  if (common.dtype)
+    builder.set_flag("--dtype", "run.dtype", *common.dtype);
+  else if (common.engine == "fast")
+    builder.set_flag("--engine", "run.dtype", "f32");
+  if (common.threads) builder.set_flag("--threads", "run.threads", std::to_string(*common.threads));
+}
+
+Resolved resolve_request(const Request& request, const Common& common) {
+  ConfigBuilder builder;
+  Resolved resolved;
+  if (request.what) {
+    resolved.name = take_word(builder, *request.what);
+  } else {
+    builder.add_preset(kDefaultPreset);
+    resolved.name = kDefaultPreset;
+  }
+  if (request.data) use_data(builder, *request.data);
+  for (const std::string& setting : request.settings) builder.set(setting);
+  if (request.steps) builder.set_flag("--steps", "train.steps", std::to_string(*request.steps));
+  use_common(builder, common);
+  resolved.config = builder.finish();
+  return resolved;
+}
+
+}  // namespace tril::cli

@@ -1,0 +1,36 @@
+// What a training command asks for, from its words to a configuration: a preset, a file of settings or a
+// text, and the options over it. What it leaves out: training itself.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tril/cli/commands.h"
+#include "tril/train/config.h"
+
+namespace tril::cli {
+
+/// --data PATH|tales: the source of the configuration is replaced. Paths become absolute, so that a run can
+/// be resumed from any folder; "-" (standard input) and "tales" stay.
+void use_data(ConfigBuilder& builder, const std::string& path);
+
+/// The common options over a configuration: --seed, --engine, --dtype, --threads. --engine fast alone implies
+/// f32.
+void use_common(ConfigBuilder& builder, const Common& common);
+
+struct Request {
+  std::optional<std::string> what, data;  // PRESET|CONFIG.toml|FILE.txt; --data
+  std::vector<std::string> settings;      // --set, in order
+  std::optional<int64_t> steps;
+};
+
+struct Resolved {
+  Config config;     // resolved and checked
+  std::string name;  // of the default run folder: the preset's, or the file's without its ending
+};
+
+/// Takes the word for a preset, else for a .toml file, else for a text to train one-head-smoke on. Throws
+/// Refusal with every fault, and for a word that is none of them.
+Resolved resolve_request(const Request& request, const Common& common);
+
+}  // namespace tril::cli
