@@ -11,8 +11,11 @@ namespace {
 /// see(previous, id) for every target, in order.
 template <class See>
 void each_target(IdDocuments documents, const See& see) {
-  for (size_t d = 0; d + 1 < documents.offsets.size(); ++d)
-    for (int64_t i = documents.offsets[d] + 1; i < documents.offsets[d + 1]; ++i)
+  const int64_t stream[] = {0, static_cast<int64_t>(documents.ids.size())};
+  const std::span<const int64_t> starts =
+      documents.starts.empty() ? std::span<const int64_t>(stream) : documents.starts;
+  for (size_t d = 0; d + 1 < starts.size(); ++d)
+    for (int64_t i = starts[d] + 1; i < starts[d + 1]; ++i)
       see(documents.ids[static_cast<size_t>(i - 1)], documents.ids[static_cast<size_t>(i)]);
 }
 

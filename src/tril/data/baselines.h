@@ -12,14 +12,25 @@
 #include <span>
 #include <vector>
 
+#include "tril/data/tokens.h"
+
 namespace tril {
 
-/// Documents as one array of ids; document i is ids[offsets[i]] … ids[offsets[i+1]-1], BOS and EOS with it.
-/// Every position but a document's first is a target.
+/// Ids in one array; document i is ids[starts[i]] … ids[starts[i+1]-1]. Every position but a document's first
+/// is a target. No starts: the ids are one stream.
 struct IdDocuments {
-  std::span<const int32_t> ids;      // [offsets.back()], each in [0, V)
-  std::span<const int64_t> offsets;  // [documents + 1], rising, from 0; empty for no documents
+  std::span<const int32_t> ids;     // each in [0, V)
+  std::span<const int64_t> starts;  // [documents + 1], rising, from 0 to the size of ids
 };
+/// The targets of windows: BOS and EOS stand in the ids, and no target is in another document than its
+/// context.
+inline IdDocuments documents_of(const Tokens& tokens) {
+  return {tokens.ids, tokens.starts};
+}
+/// The targets of blocks, which may cross the ends of documents.
+inline IdDocuments stream_of(const Tokens& tokens) {
+  return {tokens.ids, {}};
+}
 
 /// Means over the targets, in nats. Without targets the losses are NaN.
 struct BaselineLosses {

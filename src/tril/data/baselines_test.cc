@@ -4,6 +4,9 @@
 
 #include <cmath>
 
+#include "tril/data/corpus.h"
+#include "tril/data/windows.h"
+
 namespace tril {
 namespace {
 
@@ -50,6 +53,33 @@ TEST(Baselines, ADocumentOfOneIdHasNoTargetAndNoneCrossesAnEnd) {
   const Baselines baselines({ids, offsets}, 4);
   EXPECT_EQ(baselines.losses({ids, offsets}).targets, 1);
   EXPECT_DOUBLE_EQ(baselines.unigram(1), 1.0 / 5);  // the first 1 of the second document is no target
+}
+
+TEST(Baselines, AStreamCrossesTheEndsOfDocuments) {
+  Tokens tokens;
+  tokens.ids = kIds;
+  tokens.starts = kOffsets;
+  const Baselines baselines(stream_of(tokens), 4);
+  EXPECT_EQ(baselines.losses(stream_of(tokens)).targets, 6);
+  EXPECT_DOUBLE_EQ(baselines.unigram(1), 2.0 / 10);  // 2 → 1 is a target now
+  EXPECT_DOUBLE_EQ(baselines.bigram(2, 1), (1 + 1 * 2.0 / 10) / 2);
+  EXPECT_EQ(baselines.losses(documents_of(tokens)).targets, 5);
+}
+
+// The built-in tales, word by word: a bigram must know more than a unigram, and that more than nothing; and
+// the targets are those of the windows.
+TEST(Baselines, OnTalesLongerMemoryIsBetter) {
+  DataSettings settings;
+  settings.stories = 60;
+  const Corpus corpus =
+      build_corpus(settings, {.tokenizer = nullptr, .document_bounds = false, .announce = false});
+  const Baselines baselines(documents_of(corpus.train()), corpus.tokenizer->vocab_size());
+  for (const Tokens* part : {&corpus.train(), &corpus.validation()}) {
+    const BaselineLosses losses = baselines.losses(documents_of(*part));
+    EXPECT_EQ(losses.targets, Windows(*part, 12, 0).targets());
+    EXPECT_LT(losses.bigram, losses.unigram);
+    EXPECT_LT(losses.unigram, losses.uniform);
+  }
 }
 
 // Each conditional distribution sums to 1, whatever was seen.
