@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
@@ -148,6 +149,41 @@ TEST(CliData, TalesDependOnTheSeedAlone) {
       nlohmann::json::parse(run_program({"data", "tales", "--count", "2", "--seed", "4", "--json"}).out);
   const auto& tales = json["tales"];
   EXPECT_EQ(tales[0].get<std::string>() + "\n<|endoftext|>\n" + tales[1].get<std::string>() + "\n", two);
+}
+
+TEST(CliData, TokenizeShowsWordsOrIds) {
+  const ProgramResult words = run_program({"data", "tokenize", "-"}, {.input = "Don't stop,\nNow 12!"});
+  EXPECT_EQ(words.exit_code, 0) << words.err;
+  EXPECT_EQ(words.out, "don't stop , now 12 !\n");
+  EXPECT_THAT(words.err, HasSubstr("6 tokens"));
+  EXPECT_EQ(run_program({"data", "tokenize", "-", "--quiet"}, {.input = "a"}).err, "");
+  const auto json =
+      nlohmann::json::parse(run_program({"data", "tokenize", "-", "--json"}, {.input = "Don't stop"}).out);
+  EXPECT_EQ(json["tokens"], nlohmann::json::parse(R"(["don't", "stop"])"));
+}
+
+TEST(CliData, AuditOfTalesAndOfABrokenFile) {
+  const ProgramResult result = run_program({"data", "audit", "tales", "--set", "data.stories=50", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_EQ(json["overlap"], 0);
+  EXPECT_EQ(json["documents"]["train"].get<int>() + json["documents"]["validation"].get<int>() +
+                json["documents"]["test"].get<int>() + json["duplicates"].get<int>(),
+            50);
+  EXPECT_EQ(json["settings"]["stories"], 50);
+  EXPECT_THAT(run_program({"data", "audit", "tales", "--set", "data.stories=50"}).out,
+              HasSubstr("validation"));
+
+  const TemporaryFolder folder;
+  std::ofstream(folder / "empty.txt") << "";
+  const ProgramResult empty = run_program({"data", "audit", folder / "empty.txt"});
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_THAT(empty.err, HasSubstr("empty.txt"));
+  expect_refused({"data", "audit", folder / "none.txt"},
+                 "tril: " + (folder / "none.txt") + ": can't be read: No such file or directory");
+  expect_refused(
+      {"data", "audit", "tales", "--set", "data.tokeniser=char"},
+      "tril: --set data.tokeniser=char: data.tokeniser is no setting; the nearest is 'data.tokenizer'");
 }
 
 TEST(CliData, TheFamilyHasItsHelp) {

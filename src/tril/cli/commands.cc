@@ -12,6 +12,9 @@ namespace {
 constexpr std::array kCommands = {
     Command{"presets", "the models that are ready to train", declare_presets},
     Command{"config", "the settings of a preset, as a TOML file to edit", declare_config},
+    Command{"data audit", "what a text is made of: documents, words, duplicates, trouble",
+            declare_data_audit},
+    Command{"data tokenize", "the tokens of a text", declare_data_tokenize},
     Command{"data tales", "stories from the built-in generator", declare_data_tales},
     Command{"data fetch", "public texts from their pinned addresses", declare_data_fetch},
     Command{"route", "the map from text to checkpoint, and from prompt to stop", declare_route},

@@ -42,6 +42,8 @@ std::string commands_page();
 
 // One function a command, each in its own file.
 Action declare_presets(Options& options);
+Action declare_data_audit(Options& options);
+Action declare_data_tokenize(Options& options);
 Action declare_data_tales(Options& options);
 Action declare_data_fetch(Options& options);
 Action declare_config(Options& options);
