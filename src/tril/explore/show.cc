@@ -1,0 +1,286 @@
+#include "tril/explore/show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tril/base/error.h"
+#include "tril/base/file.h"
+#include "tril/base/quote.h"
+#include "tril/base/sniff.h"
+#include "tril/base/table.h"
+#include "tril/formats/safetensors.h"
+#include "tril/formats/tensor_range.h"
+#include "tril/text/load_tokenizer.h"
+#include "tril/train/config.h"
+#include "tril/train/run_folder.h"
+
+namespace tril {
+namespace {
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+void add_tensors(Shown& shown, const std::vector<StoredTensor>& tensors, const std::string& prefix = "") {
+  for (const StoredTensor& tensor : tensors) {
+    const TensorRange range = range_of(tensor);
+    const std::string name = prefix + tensor.name;
+    shown.tensors.push_back({name, std::string(name_of(tensor.type)), tensor.shape, range.finite > 0,
+                             range.smallest, range.largest});
+    if (range.nan > 0) {
+      shown.warnings.push_back(fmt::format("{}: tensor {} holds NaN ({} of {} elements)", shown.path,
+                                           in_quotes(name), range.nan, elements(tensor)));
+    }
+    if (range.infinite > 0) {
+      shown.warnings.push_back(fmt::format("{}: tensor {} holds infinities ({} of {} elements)", shown.path,
+                                           in_quotes(name), range.infinite, elements(tensor)));
+    }
+  }
+}
+
+Shown show_safetensors(const std::string& path) {
+  const SafetensorsFile file(path);
+  Shown shown{path, "safetensors"};
+  add_tensors(shown, file.tensors());
+  shown.metadata = json(file.metadata()).dump();
+  return shown;
+}
+
+/// Ids between 0 and the largest that no token has, as text: "3, 7 … (12 in all)"; "" where there is none.
+std::string gaps_in_ids(const json& tokenizer) {
+  std::set<int64_t> ids;
+  const auto add = [&](const json& id) {
+    if (id.is_number_integer() && id.get<int64_t>() >= 0) ids.insert(id.get<int64_t>());
+  };
+  const json vocabulary = tokenizer.value("/model/vocab"_json_pointer, json());
+  if (vocabulary.is_object()) {
+    for (const auto& [token, id] : vocabulary.items()) add(id);
+  }
+  const json added = tokenizer.value("/added_tokens"_json_pointer, json());
+  if (added.is_array()) {
+    for (const json& token : added) {
+      if (token.is_object()) add(token.value("id", json()));
+    }
+  }
+  constexpr int64_t kListed = 5;
+  std::string list;
+  int64_t expected = 0, missing = 0;
+  for (const int64_t id : ids) {
+    for (int64_t gap = expected; gap < id && missing + gap - expected < kListed; ++gap) {
+      list += fmt::format("{}{}", list.empty() ? "" : ", ", gap);
+    }
+    missing += id - expected;
+    expected = id + 1;
+  }
+  return missing <= kListed ? list : fmt::format("{} … ({} in all)", list, missing);
+}
+
+Shown show_tokenizer(const std::string& path, const std::string& bytes, const json& parsed) {
+  Shown shown{path, "tokenizer"};
+  const std::string gaps = gaps_in_ids(parsed);
+  if (!gaps.empty()) shown.warnings.push_back(fmt::format("{}: no token has the id {}", path, gaps));
+  try {
+    const auto tokenizer = parse_tokenizer(bytes, path);
+    ordered_json metadata = {{"tokenizer", std::string(tokenizer->kind())},
+                             {"vocab_size", tokenizer->vocab_size()},
+                             {"fingerprint", tokenizer->fingerprint()}};
+    const auto special = [&](const char* name, std::optional<int32_t> id) {
+      if (id) metadata[name] = {{"id", *id}, {"text", tokenizer->token_text(*id)}};
+    };
+    special("pad", tokenizer->pad());
+    special("bos", tokenizer->bos());
+    special("eos", tokenizer->eos());
+    special("unk", tokenizer->unk());
+    shown.metadata = metadata.dump();
+  } catch (const Refusal& refusal) {
+    if (gaps.empty()) throw;
+    shown.warnings.push_back(fmt::format("tril can't use this tokenizer: {}", refusal.what()));
+  }
+  return shown;
+}
+
+/// A JSON file; discarded where it is none. Refuses nesting so deep that printing it would take all of the
+/// stack.
+json parse_json(const std::string& bytes, const std::string& path) {
+  constexpr int kDeepest = 200;
+  const size_t start = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  const auto watch = [&](int depth, json::parse_event_t, json&) {
+    if (depth > kDeepest) refuse("{}: is nested more than {} levels deep", path, kDeepest);
+    return true;
+  };
+  return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), watch, false);
+}
+
+Shown show_json(const std::string& path) {
+  const std::string bytes = read_file(path);
+  const json parsed = parse_json(bytes, path);
+  if (parsed.is_object() && parsed.contains("model_type"))
+    return {path, "config.json", {}, parsed.dump(), {}};
+  if (parsed.is_object() && parsed.contains("model")) return show_tokenizer(path, bytes, parsed);
+  parse_tokenizer(bytes, path);  // says what is wrong with it
+  refuse("{}: neither a tokenizer.json (it has no \"model\") nor a config.json (it has no \"model_type\")",
+         path);
+}
+
+ordered_json settings_of(const Config& config) {
+  ordered_json settings = {{"preset", config.preset}};
+  for (const ConfigKey& key : config_keys()) {
+    std::visit([&](const auto& value) { settings[key.section][key.name] = value; }, get_value(config, key));
+  }
+  return settings;
+}
+
+Config read_config(const std::string& path) {
+  ConfigBuilder builder;
+  builder.add_file(path);
+  return builder.finish();
+}
+
+Shown show_config(const std::string& path) {
+  return {path, "config", {}, settings_of(read_config(path)).dump(), {}};
+}
+
+Shown show_checkpoint(const std::string& path) {
+  const LoadedCheckpoint checkpoint(path);
+  Shown shown{path, "checkpoint"};
+  add_tensors(shown, checkpoint.model().tensors(), "model/");
+  add_tensors(shown, checkpoint.optimizer().tensors(), "optimizer/");
+  shown.metadata = ordered_json{{"step", checkpoint.step()},
+                                {"best_step", checkpoint.best_step()},
+                                {"tokenizer", checkpoint.tokenizer()},
+                                {"training", ordered_json::parse(checkpoint.state())}}
+                       .dump();
+  return shown;
+}
+
+/// Counts the lines of metrics.jsonl; warns of one that is no JSON object.
+int64_t count_metrics(const RunFolder& run, Shown& shown) {
+  const std::string text = run.has("metrics.jsonl") ? read_file(run.at("metrics.jsonl")) : "";
+  int64_t lines = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    ++lines;
+    if (!json::parse(text.begin() + static_cast<long>(at), text.begin() + static_cast<long>(end), nullptr,
+                     false)
+             .is_object()) {
+      shown.warnings.push_back(fmt::format("{}: line {} is no JSON object", run.at("metrics.jsonl"), lines));
+    }
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// Verifies each checkpoint whole; returns the steps of the good ones.
+std::vector<int64_t> good_checkpoints(const RunFolder& run, Shown& shown) {
+  std::vector<int64_t> good;
+  for (const int64_t step : run.steps()) {
+    try {
+      LoadedCheckpoint(run.at("checkpoints/" + checkpoint_name(step)));
+      good.push_back(step);
+    } catch (const Refusal& refusal) {
+      shown.warnings.emplace_back(refusal.what());
+    }
+  }
+  return good;
+}
+
+Shown show_run(const std::string& path) {
+  const RunFolder run = RunFolder::view(path);
+  Shown shown{run.path(), "run"};
+  const Config config = read_config(run.at("config.toml"));
+  ordered_json metadata = {{"preset", config.preset}, {"family", config.model.family}};
+  for (const char* name : {"data.json", "result.json"}) {
+    if (run.has(name) && !json::accept(read_file(run.at(name)))) refuse("{}: is not JSON", run.at(name));
+  }
+  std::string fingerprint;
+  if (run.has("tokenizer.json")) {
+    const auto tokenizer = load_tokenizer(run.at("tokenizer.json"));
+    fingerprint = tokenizer->fingerprint();
+    metadata["tokenizer"] = std::string(tokenizer->kind());
+    metadata["vocab_size"] = tokenizer->vocab_size();
+  }
+  metadata["metrics_lines"] = count_metrics(run, shown);
+  const std::vector<int64_t> good = good_checkpoints(run, shown);
+  metadata["checkpoints"] = good;
+  metadata["best"] = run.best() ? ordered_json(*run.best()) : ordered_json();
+  metadata["last"] = run.last() ? ordered_json(*run.last()) : ordered_json();
+  if (good.empty() && !run.steps().empty())
+    refuse("{}\n{}: no checkpoint is whole", shown.warnings.back(), path);
+  if (!good.empty()) {
+    const bool best_is_good = std::find(good.begin(), good.end(), run.best().value_or(-1)) != good.end();
+    const LoadedCheckpoint used = run.load(best_is_good ? *run.best() : good.back());
+    metadata["shown_step"] = used.step();
+    add_tensors(shown, used.model().tensors());
+    if (!fingerprint.empty() && used.tokenizer() != fingerprint) {
+      shown.warnings.push_back(fmt::format(
+          "{}: the weights of step {} were trained with another tokenizer.json", shown.path, used.step()));
+    }
+  }
+  shown.metadata = metadata.dump();
+  return shown;
+}
+
+Shown show_folder(const std::string& path) {
+  if (file_exists(path + "/config.toml")) return show_run(path);
+  if (file_exists(path + "/state.json")) return show_checkpoint(path);
+  refuse("{}: holds no run (config.toml) and is no checkpoint (state.json); name one of its files", path);
+}
+
+bool ends_with(const std::string& path, std::string_view end) {
+  return path.ends_with(end);
+}
+}  // namespace
+
+Shown show(const std::string& path) {
+  if (folder_exists(path)) return show_folder(path);
+  if (ends_with(path, ".safetensors")) return show_safetensors(path);
+  if (ends_with(path, ".toml")) return show_config(path);
+  if (ends_with(path, ".json")) return show_json(path);
+  const MappedFile file(path);
+  const auto seen = sniff(file.bytes().substr(0, kSniffBytes), file.bytes().size());
+  if (seen && seen->kind == FileKind::kSafetensors) return show_safetensors(path);
+  if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
+  if (file.bytes().starts_with("{")) return show_json(path);
+  refuse("{}: tril show knows safetensors, tokenizer.json, config.toml, config.json, checkpoints and runs",
+         path);
+}
+
+std::string shown_as_json(const Shown& shown) {
+  ordered_json tensors = ordered_json::array();
+  for (const ShownTensor& tensor : shown.tensors) {
+    tensors.push_back({{"name", tensor.name},
+                       {"dtype", tensor.dtype},
+                       {"shape", tensor.shape},
+                       {"min", tensor.has_range ? ordered_json(tensor.min) : ordered_json()},
+                       {"max", tensor.has_range ? ordered_json(tensor.max) : ordered_json()}});
+  }
+  return ordered_json{
+      {"kind", shown.kind}, {"tensors", tensors}, {"metadata", ordered_json::parse(shown.metadata)}}
+      .dump();
+}
+
+std::string shown_as_text(const Shown& shown) {
+  std::string text = fmt::format("{}: {}\n", shown.path, shown.kind);
+  const ordered_json metadata = ordered_json::parse(shown.metadata);
+  for (const auto& [key, value] : metadata.items()) {
+    text += fmt::format("  {}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  if (shown.tensors.empty()) return text;
+  Table table({"tensor", "type", "shape", "min", "max"});
+  int64_t count = 0;
+  for (const ShownTensor& tensor : shown.tensors) {
+    int64_t size = 1;
+    for (const int64_t dimension : tensor.shape) size *= dimension;
+    count += size;
+    const auto shown_number = [&](double value) {
+      return tensor.has_range ? fmt::format("{:.6g}", value) : "-";
+    };
+    table.row({tensor.name, tensor.dtype, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
+               shown_number(tensor.min), shown_number(tensor.max)});
+  }
+  return fmt::format("{}{}{} tensors, {} numbers\n", text, table.text(), shown.tensors.size(),
+                     with_commas(count));
+}
+
+}  // namespace tril

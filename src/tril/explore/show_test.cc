@@ -1,0 +1,162 @@
+#include "tril/explore/show.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/formats/safetensors.h"
+#include "tril/text/load_tokenizer.h"
+#include "tril/text/word_tokenizer.h"
+#include "tril/train/config.h"
+#include "tril/train/run_folder.h"
+
+namespace tril {
+namespace {
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Show : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = testing::TempDir() + "/tril_show_" + std::to_string(::getpid());
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  std::string put(const std::string& name, std::string_view bytes) const {
+    std::ofstream(at(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    return at(name);
+  }
+  std::string folder_;
+};
+
+std::string refusal_of(const std::function<void()>& body) {
+  try {
+    body();
+  } catch (const Refusal& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+/// A whole run with two checkpoints, as training leaves it.
+void make_run(const std::string& path, float first_weight = -1) {
+  RunFolder run = RunFolder::create(path);
+  run.write("config.toml", config_to_toml(resolve(preset_config("one-head-smoke"))));
+  const WordTokenizer tokenizer({"a", "b"});
+  run.write("tokenizer.json", tokenizer.to_json());
+  float weights[4] = {first_weight, 0, 2, 5};
+  for (const int64_t step : {1, 2}) {
+    run.append_metrics(fmt::format("{{\"step\": {}}}", step));
+    run.save({step,
+              1,
+              tokenizer.fingerprint(),
+              {stored("W_Q", Tensor{{2, 2}, DType::f32, weights})},
+              {stored("W_Q.m", Tensor{{4}, DType::f32, weights})},
+              "{\"loss\": 0.5}"});
+  }
+  run.write("result.json", "{}");
+}
+
+TEST_F(Show, Safetensors) {
+  float values[4] = {1, -2, NAN, INFINITY};
+  const StoredTensor tensors[] = {stored("w", Tensor{{2, 2}, DType::f32, values}),
+                                  {"e", StoredType::kU8, {0}, ""}};
+  write_safetensors(at("f.safetensors"), tensors, {{"k", "v"}});
+  const Shown shown = show(at("f.safetensors"));
+  EXPECT_EQ(json::parse(shown_as_json(shown)),
+            json::parse(R"({"kind":"safetensors","metadata":{"format":"pt","k":"v"},"tensors":[
+              {"name":"w","dtype":"F32","shape":[2,2],"min":-2.0,"max":1.0},
+              {"name":"e","dtype":"U8","shape":[0],"min":null,"max":null}]})"));
+  EXPECT_THAT(shown.warnings,
+              ElementsAre(HasSubstr("'w' holds NaN (1 of 4"), HasSubstr("'w' holds infinities (1 of 4")));
+  EXPECT_EQ(shown_as_text(shown), at("f.safetensors") +
+                                      ": safetensors\n  format: pt\n  k: v\n"
+                                      "tensor  type  shape   min  max\n"
+                                      "w       F32   [2, 2]   -2    1\n"
+                                      "e       U8    [0]       -    -\n"
+                                      "2 tensors, 4 numbers\n");
+  fs::copy(at("f.safetensors"), at("without_ending"));
+  EXPECT_EQ(show(at("without_ending")).kind, "safetensors");
+}
+
+TEST_F(Show, Tokenizer) {
+  const Shown shown = show(put("tokenizer.json", WordTokenizer({"a", "b"}).to_json()));
+  const json metadata = json::parse(shown.metadata);
+  EXPECT_EQ(shown.kind, "tokenizer");
+  EXPECT_EQ(metadata["vocab_size"], 6);
+  EXPECT_EQ(metadata["eos"], json::parse(R"({"id":2,"text":"<EOS>"})"));
+  EXPECT_TRUE(shown.warnings.empty());
+  EXPECT_THAT(refusal_of([&] { show(put("t.json", "{\"model\": {\"type\": \"Unigram\"}}")); }),
+              HasSubstr("Unigram"));
+}
+
+TEST_F(Show, GapsInIdsAreWarnedOf) {
+  const Shown shown = show(put("t.json", R"({"model":{"type":"WordLevel","vocab":{"a":0,"b":2,"c":9}}})"));
+  ASSERT_FALSE(shown.warnings.empty());
+  EXPECT_EQ(shown.warnings[0], at("t.json") + ": no token has the id 1, 3, 4, 5, 6 … (7 in all)");
+}
+
+TEST_F(Show, Configurations) {
+  const Shown shown = show(put("c.toml", "preset = \"window-mlp\"\n[train]\nsteps = 5\n"));
+  EXPECT_EQ(shown.kind, "config");
+  EXPECT_EQ(json::parse(shown.metadata)["train"]["steps"], 5);
+  EXPECT_EQ(json::parse(shown.metadata)["model"]["family"], "window_mlp");
+  EXPECT_THAT(refusal_of([&] { show(put("bad.toml", "[train]\nstepz = 5\n")); }), HasSubstr("steps"));
+  EXPECT_EQ(show(put("config.json", R"({"model_type":"gpt2","n_layer":2})")).kind, "config.json");
+}
+
+TEST_F(Show, RunsAndCheckpoints) {
+  make_run(at("run"));
+  const Shown run = show(at("run") + "/");
+  EXPECT_EQ(run.kind, "run");
+  ASSERT_EQ(run.tensors.size(), 1u);
+  EXPECT_EQ(run.tensors[0].name, "W_Q");
+  EXPECT_EQ(run.tensors[0].min, -1);
+  EXPECT_EQ(run.tensors[0].max, 5);
+  const json metadata = json::parse(run.metadata);
+  EXPECT_EQ(metadata["checkpoints"], json::parse("[1, 2]"));
+  EXPECT_EQ(metadata["shown_step"], 1);
+  EXPECT_EQ(metadata["metrics_lines"], 2);
+  EXPECT_TRUE(run.warnings.empty());
+  const Shown checkpoint = show(at("run/checkpoints/step-00000002"));
+  EXPECT_EQ(checkpoint.kind, "checkpoint");
+  EXPECT_EQ(checkpoint.tensors[1].name, "optimizer/W_Q.m");
+  EXPECT_EQ(json::parse(checkpoint.metadata)["training"]["loss"], 0.5);
+}
+
+TEST_F(Show, DamageInARunIsTold) {
+  make_run(at("run"), NAN);
+  std::ofstream(at("run/metrics.jsonl"), std::ios::app) << "rubbish\n";
+  fs::resize_file(at("run/checkpoints/step-00000002/optimizer.safetensors"), 30);
+  const Shown shown = show(at("run"));
+  EXPECT_THAT(shown.warnings, ElementsAre(HasSubstr("line 3 is no JSON object"), HasSubstr("has 30 bytes"),
+                                          HasSubstr("'W_Q' holds NaN")));
+  fs::resize_file(at("run/checkpoints/step-00000001/model.safetensors"), 30);
+  EXPECT_THAT(refusal_of([&] { show(at("run")); }), HasSubstr("no checkpoint is whole"));
+}
+
+TEST_F(Show, OtherFilesAreRefusedByTheirKind) {
+  EXPECT_THAT(refusal_of([&] { show(at("none")); }), HasSubstr("No such file"));
+  EXPECT_THAT(refusal_of([&] { show(folder_); }), HasSubstr("holds no run"));
+  EXPECT_THAT(refusal_of([&] { show(put("story.txt", "Once upon a time")); }), HasSubstr("tril show knows"));
+  EXPECT_THAT(refusal_of([&] { show(put("x.txt", std::string_view("\x1f\x8b\x08\0\0", 5))); }),
+              HasSubstr("gzip"));
+  EXPECT_THAT(refusal_of([&] { show(put("a.json", "[1]")); }), HasSubstr("a.json"));
+  std::string deep = "{\"model_type\": ";
+  for (int i = 0; i < 300000; ++i) deep += '[';
+  EXPECT_THAT(refusal_of([&] { show(put("deep.json", deep)); }), HasSubstr("levels deep"));
+}
+
+}  // namespace
+}  // namespace tril
