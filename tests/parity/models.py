@@ -40,9 +40,10 @@ class WindowAttention(nn.Module):
 class Block(nn.Module):
     """Post-norm: ln1(x + attention(x)), then ln2(x + ffn(x))."""
 
-    def __init__(self, d_model, heads, hidden):
+    def __init__(self, d_model, heads, hidden, context):
         super().__init__()
         self.heads = heads
+        self.register_buffer("future", torch.ones(context, context, dtype=torch.bool).triu(1), persistent=False)
         self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(4))
         self.ffn1, self.ffn2 = nn.Linear(d_model, hidden), nn.Linear(hidden, d_model)
         self.ln1, self.ln2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
@@ -51,8 +52,7 @@ class Block(nn.Module):
         batch, length, width = x.shape
         q, k, v = (w(x).view(batch, length, self.heads, -1).transpose(1, 2) for w in (self.w_q, self.w_k, self.w_v))
         scores = q @ k.transpose(2, 3) / math.sqrt(width // self.heads)
-        future = torch.ones(length, length, dtype=torch.bool).triu(1)
-        messages = scores.masked_fill(future, -math.inf).softmax(-1) @ v
+        messages = scores.masked_fill(self.future[:length, :length], -math.inf).softmax(-1) @ v
         x = self.ln1(x + self.w_o(messages.transpose(1, 2).reshape(batch, length, width)))
         return self.ln2(x + self.ffn2(F.relu(self.ffn1(x))))
 
@@ -70,7 +70,7 @@ class TinyGPT(nn.Module):
     def __init__(self, vocabulary, d_model=16, heads=2, hidden=32, layers=2, context=32):
         super().__init__()
         self.token = nn.Embedding(vocabulary, d_model)
-        self.blocks = nn.ModuleList(Block(d_model, heads, hidden) for _ in range(layers))
+        self.blocks = nn.ModuleList(Block(d_model, heads, hidden, context) for _ in range(layers))
         self.output = nn.Linear(d_model, vocabulary)
         self.register_buffer("position", sinusoidal(context, d_model), persistent=False)
 
