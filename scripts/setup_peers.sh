@@ -2,7 +2,7 @@
 # Makes the Python environment that parity numbers, peers and clients run in.
 # usage: setup_peers.sh [parity|peers|clients|all]...   (default: parity)
 #        setup_peers.sh --where                         (prints the environment's folder, makes nothing)
-#   parity   torch 2.13.0 (CPU) and numpy: what tests/parity/regenerate.sh and the PyTorch peers need
+#   parity   torch 2.13.0 (CPU), numpy, tokenizers: what tests/parity/regenerate.sh and the PyTorch peers need
 #   peers    also tokenizers, tiktoken, transformers, jax, peft, llama-cpp-python: other programs to compare with
 #   clients  also safetensors, gguf: programs that read what tril writes
 # The folder is .venv/peers beside the sources, or $XDG_CACHE_HOME/tril/peers where that can't be written.

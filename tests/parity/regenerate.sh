@@ -3,6 +3,7 @@
 # usage: regenerate.sh [--write] [TOPIC]...
 #   no option   into a temporary folder, then compare: integers and digests bit for bit, floats to 1e-6; exit 1 where one differs
 #   --write     replace the stored numbers (after a change of a script)
+# one_head_run reads windows that tril makes: it needs a built test program (./tril build).
 # microgpt needs the shared data folder ($TRIL_SHARED, default ../shared) and is left out where there is none.
 # The interpreter is $TRIL_PYTHON, else the environment that scripts/setup_peers.sh makes.
 set -euo pipefail
@@ -16,19 +17,14 @@ write=
 if [ "${1:-}" = --write ]; then write=1; shift; fi
 
 topics=("$@")
-if [ ${#topics[@]} -eq 0 ]; then
-  for script in "$here"/*.py; do
-    name=$(basename "$script" .py)
-    case $name in common|compare|models|microgpt_scalar) ;; *) topics+=("$name") ;; esac
-  done
+if [ ${#topics[@]} -eq 0 ]; then  # every script that has numbers; the others are imported by these
+  for numbers in "$here"/*.json; do topics+=("$(basename "$numbers" .json)"); done
 fi
 
-if [ -n "$write" ]; then
-  out=$here
-else
-  out=$(mktemp -d)
-  trap 'rm -rf "$out"' EXIT
-fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+out=$here
+[ -n "$write" ] || { out=$scratch/numbers && mkdir "$out"; }
 export PYTHONDONTWRITEBYTECODE=1 TRIL_SHARED=${TRIL_SHARED:-$here/../../../shared}
 for topic in "${topics[@]}"; do
   if [ "$topic" = microgpt ] && [ ! -f "$TRIL_SHARED/data/names.txt" ]; then
@@ -36,6 +32,11 @@ for topic in "${topics[@]}"; do
     continue
   fi
   echo "$topic" >&2
+  if [ "$topic" = one_head_run ]; then
+    TRIL_WINDOWS=$scratch/windows.bin
+    export TRIL_WINDOWS
+    "${TRIL_TESTS:-$here/../../build/release/tril_tests}" --gtest_filter='ParityOneHeadRun.Windows*' --gtest_brief=1 >&2
+  fi
   "$python" "$here/$topic.py" "$out"
 done
 [ -n "$write" ] || "$python" "$here/compare.py" "$here" "$out"
