@@ -19,6 +19,11 @@ inline nlohmann::json load(const std::string& name) {
   return nlohmann::json::parse(read_file(kFolder + name + ".json"));
 }
 
+/// A JSON string as a C++ one: newer versions of the JSON library do not compare the two.
+inline std::string text(const nlohmann::json& value) {
+  return value.get<std::string>();
+}
+
 /// The SHA-256 of the values' little-endian bytes, as common.py's digest().
 template <class T>
 std::string digest(std::span<const T> values) {
