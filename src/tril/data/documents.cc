@@ -82,7 +82,7 @@ Documents cut_documents(const Source& source, const std::string& rule) {
       cut_at_blank_lines(piece, documents);
     } else if (rule == "line") {
       cut_at_lines(piece, documents);
-    } else if (trimmed(piece).empty()) {
+    } else if (piece.empty()) {
       ++documents.empty;
     } else {
       documents.texts.push_back(piece);

@@ -18,7 +18,7 @@ inline constexpr std::string_view kSeparator = "<|endoftext|>";
 struct Documents {
   std::string rule;                     // separator | blank-line | line | whole
   std::vector<std::string_view> texts;  // without the ASCII white space around them (rule whole: untouched)
-  int64_t empty = 0;                    // dropped: nothing, or white space alone
+  int64_t empty = 0;                    // dropped: nothing, or (but for whole) white space alone
 };
 
 /// The rule that `documents` = auto stands for: separator where the mark occurs, else blank-line for a word

@@ -110,8 +110,9 @@ TEST(StreamCorpus, UnknownCharactersOfAnotherTextAreNamed) {
   }
 }
 
-TEST(StreamCorpus, BlankTextIsRefused) {
-  EXPECT_THROW(characters(" \n\n", "tail"), Refusal);
+TEST(StreamCorpus, WhiteSpaceIsCharacters) {
+  EXPECT_EQ(characters("\n\n\n", "tail").tokenizer->vocab_size(), 1);
+  EXPECT_THROW(characters(" \n\n", "none", "line"), Refusal);  // no line holds a document
 }
 
 }  // namespace

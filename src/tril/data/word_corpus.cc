@@ -118,17 +118,19 @@ void WordCorpus::choose_tokenizer(const std::vector<int64_t>& counts) {
            +WordTokenizer::kSpecials);
   }
   const int64_t word_cap = cap > 0 ? cap - WordTokenizer::kSpecials : 0;
-  VocabularyChoice choice = choose_vocabulary(table_, counts, work_.settings.min_count, word_cap);
+  int64_t min_count = work_.settings.min_count;
+  VocabularyChoice choice = choose_vocabulary(table_, counts, min_count, word_cap);
   if (choice.words.empty()) {
     work_.warn(fmt::format("{}: no training word occurs {} times, so data.min_count is 1",
-                           work_.source.name(), work_.settings.min_count));
-    choice = choose_vocabulary(table_, counts, 1, word_cap);
+                           work_.source.name(), min_count));
+    min_count = 1;
+    choice = choose_vocabulary(table_, counts, min_count, word_cap);
   }
   const auto size = static_cast<int64_t>(choice.words.size()) + WordTokenizer::kSpecials;
   if (size < cap) {
-    work_.note(fmt::format(
-        "the vocabulary has {} ids, not {}: the training text has no more words that occur {} times",
-        with_commas(size), with_commas(cap), work_.settings.min_count));
+    work_.note(fmt::format("the vocabulary has {} ids, not {}: the training text has no more words{}",
+                           with_commas(size), with_commas(cap),
+                           min_count > 1 ? fmt::format(" that occur {} times", min_count) : ""));
   }
   work_.corpus.tokenizer = std::make_shared<WordTokenizer>(choice.words);
 }
