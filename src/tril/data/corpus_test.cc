@@ -31,9 +31,9 @@ TEST(Corpus, ManifestTellsSourceSettingsAndAudit) {
   const auto manifest = manifest_json(corpus);
   EXPECT_EQ(manifest["source"]["kind"], "text");
   EXPECT_EQ(manifest["source"]["bytes"], 5);
-  EXPECT_EQ(manifest["source"]["sha256"], sha256_hex("a b c"));
+  EXPECT_EQ(manifest["source"]["sha256"].get<std::string>(), sha256_hex("a b c"));
   EXPECT_EQ(manifest["settings"]["min_count"], 1);
-  EXPECT_EQ(manifest["tokenizer"]["fingerprint"], corpus.tokenizer->fingerprint());
+  EXPECT_EQ(manifest["tokenizer"]["fingerprint"].get<std::string>(), corpus.tokenizer->fingerprint());
   EXPECT_EQ(manifest["audit"]["overlap"], 0);
 }
 

@@ -5,12 +5,13 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace tril {
 
-/// Numbers distinct words in the order in which they come. Words are stored once.
+/// Numbers distinct words in the order in which they come. Words are stored once. A table with open
+/// addressing, since every word of a text goes through it: a slot holds the number and half of the hash, so
+/// that few words are compared.
 class WordTable {
  public:
   int32_t number_of(std::string_view word);
@@ -18,8 +19,14 @@ class WordTable {
   const std::string& word(size_t number) const { return words_[number]; }
 
  private:
-  std::deque<std::string> words_;  // a deque, since the keys below are views into it
-  std::unordered_map<std::string_view, int32_t> numbers_;
+  struct Slot {
+    uint32_t tag;
+    int32_t number;  // -1: empty
+  };
+  void grow();
+
+  std::deque<std::string> words_;
+  std::vector<Slot> slots_;  // a power of two, at most half of them taken
 };
 
 struct VocabularyChoice {

@@ -28,6 +28,15 @@ TEST(Vocabulary, WordsAreNumberedAsTheyCome) {
   EXPECT_EQ(text.counts, (std::vector<int64_t>{3, 2, 1}));
 }
 
+TEST(Vocabulary, ManyWordsKeepTheirNumbers) {
+  WordTable table;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 20000; ++i) ASSERT_EQ(table.number_of(std::to_string(i)), i);
+  }
+  EXPECT_EQ(table.size(), 20000u);
+  EXPECT_EQ(table.word(12345), "12345");
+}
+
 TEST(Vocabulary, OrderIsByFallingCountThenByBytes) {
   const Counted text({"z", "z", "é", "é", "b", "b", "a", "a", "a", "once"});
   const auto choice = choose_vocabulary(text.table, text.counts, 2, 0);
