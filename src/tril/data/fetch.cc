@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "tril/base/error.h"
+#include "tril/base/fault.h"
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
 #include "tril/base/log.h"
@@ -27,6 +28,14 @@ namespace {
 
 std::string reason() {
   return std::strerror(errno);
+}
+
+/// True where a test has ordered this operation to fail (base/fault.h).
+bool ordered_to_fail(fault::Operation operation) {
+  const fault::Effect effect = fault::next(operation);
+  if (effect == fault::Effect::kKill) ::_exit(fault::kKilled);
+  errno = effect == fault::Effect::kFull ? ENOSPC : EIO;
+  return effect == fault::Effect::kError || effect == fault::Effect::kFull;
 }
 
 /// FILE.part, locked while this process writes it. Kept at the end, unless removed or renamed.
@@ -61,7 +70,7 @@ class PartFile {
   /// False where the system refuses (a full disk); then errno says why.
   bool append(const char* data, size_t size) {
     while (size > 0) {
-      const ssize_t put = ::write(fd_, data, size);
+      const ssize_t put = ordered_to_fail(fault::Operation::kWrite) ? -1 : ::write(fd_, data, size);
       if (put < 0 && errno == EINTR) continue;
       if (put <= 0) return false;
       data += put;
@@ -75,16 +84,13 @@ class PartFile {
     exists_ = false;
   }
   void move_into_place() {
-    if (::fsync(fd_) != 0) refuse("{}: can't be flushed to disk: {}", path_, reason());
-    if (::rename(path_.c_str(), target_.c_str()) != 0)
+    if (ordered_to_fail(fault::Operation::kFlush) || ::fsync(fd_) != 0)
+      refuse("{}: can't be flushed to disk: {}", path_, reason());
+    if (ordered_to_fail(fault::Operation::kRename) || ::rename(path_.c_str(), target_.c_str()) != 0)
       refuse("{}: can't be renamed into place: {}", target_, reason());
     exists_ = false;
-    const std::string parent = fs::path(target_).parent_path().string();
-    const int folder = ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder >= 0) {
-      ::fsync(folder);
-      ::close(folder);
-    }
+    const std::string folder = fs::path(target_).parent_path().string();
+    flush_folder(folder.empty() ? "." : folder);
   }
 
  private:
@@ -260,10 +266,7 @@ FetchResult fetch(const FetchSource& source, const std::string& path, const Fetc
     return {true, 0};
   }
   const TrilHttpGet get = load_module(options.modules.empty() ? fetch_module_paths() : options.modules);
-  std::error_code fault;
-  if (const fs::path folder = fs::path(path).parent_path(); !folder.empty())
-    fs::create_directories(folder, fault);
-  if (fault) refuse("{}: its folder can't be made: {}", path, fault.message());
+  if (const std::string folder = fs::path(path).parent_path().string(); !folder.empty()) make_folders(folder);
   PartFile part(path);
   if (part.size() > source.bytes) part.clear();
   const int64_t begin = part.size();

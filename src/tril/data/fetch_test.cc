@@ -17,6 +17,7 @@
 
 #include "tests/http_server.h"
 #include "tril/base/error.h"
+#include "tril/base/fault.h"
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
 #include "tril/base/log.h"
@@ -304,7 +305,32 @@ TEST_F(Fetch, AFolderThatCannotBeMadeIsRefused) {
   HttpServer server(serve_well);
   write_file_atomically((folder_ / "file").string(), "");
   path_ = (folder_ / "file" / "text.txt").string();
-  EXPECT_THAT(refusal(source(server)), HasSubstr("its folder can't be made"));
+  EXPECT_THAT(refusal(source(server)), HasSubstr("can't be made"));
+}
+
+TEST_F(Fetch, AFullDiskIsToldAndThePartGoesOnLater) {
+  HttpServer server(serve_well);
+  fault::plan("write:2:full");
+  const std::string text = refusal(source(server));
+  fault::plan("");
+  EXPECT_THAT(text, HasSubstr("No space left on device"));
+  const std::string kept = part();
+  EXPECT_EQ(kept, body().substr(0, kept.size()));
+  EXPECT_EQ(fetch(source(server), path_).resumed_from, static_cast<int64_t>(kept.size()));
+  EXPECT_EQ(read_file(path_), body());
+}
+
+TEST_F(Fetch, AFailedFlushOrRenameKeepsTheWholePart) {
+  for (const std::string fault : {"flush:1:error", "rename:1:error"}) {
+    HttpServer server(serve_well);
+    fault::plan(fault);
+    EXPECT_THAT(refusal(source(server)), HasSubstr("Input/output error")) << fault;
+    fault::plan("");
+    EXPECT_EQ(part(), body()) << fault;
+    fetch(source(server), path_);
+    EXPECT_EQ(server.heads().size(), 1u) << "the part was whole, nothing was left to ask for";
+    fs::remove(path_);
+  }
 }
 
 TEST_F(Fetch, WithoutTheModuleOneLineSaysWhichPackage) {
