@@ -1,0 +1,47 @@
+// tril's safetensors writer gives the reference library's bytes, and its reader reads them.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "numbers.h"
+#include "tril/formats/safetensors.h"
+
+namespace tril::parity {
+namespace {
+
+std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return bytes;
+}
+
+TEST(SafetensorsParity, SameBytesAsTheReferenceLibrary) {
+  const auto numbers = load("safetensors_file");
+  const std::string path = testing::TempDir() + "/tril_safetensors_parity_" + std::to_string(::getpid());
+  for (const auto& [name, hex] : numbers["files"].items()) {
+    const std::string reference = from_hex(hex.get<std::string>());
+    SafetensorsView view = parse_safetensors(reference, name);
+    std::reverse(view.tensors.begin(), view.tensors.end());  // the writer has an order of its own
+    write_safetensors(path, view.tensors, view.metadata);
+    EXPECT_EQ(read_file(path), reference) << name;
+  }
+  const SafetensorsView mixed =
+      parse_safetensors(from_hex(numbers["files"]["mixed"].get<std::string>()), "mixed");
+  const std::map<std::string, std::pair<int64_t, double>> known = {
+      {"half", {1, 65504}}, {"brain", {2, 0.15625}}, {"big", {0, 1099511627776}}, {"ids", {1, -4}}};
+  size_t seen = 0;
+  for (const StoredTensor& tensor : mixed.tensors) {
+    const auto at = known.find(tensor.name);
+    if (at == known.end()) continue;
+    EXPECT_EQ(element(tensor, at->second.first), at->second.second) << tensor.name;
+    ++seen;
+  }
+  EXPECT_EQ(seen, known.size());
+  std::remove(path.c_str());
+}
+
+}  // namespace
+}  // namespace tril::parity
