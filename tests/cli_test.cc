@@ -116,6 +116,12 @@ TEST(Cli, VersionNamesLibraries) {
   EXPECT_EQ(json["threads"], 3);
 }
 
+TEST(Cli, SetupKnowsPeersAlone) {
+  expect_refused({"setup", "friends"},
+                 "tril: there is nothing to set up by the name 'friends'; there is: peers");
+  expect_refused({"setup"}, "tril: peers is missing; usage: tril setup peers");
+}
+
 TEST(Cli, NoColourCodesInAPipe) {
   for (const auto& words :
        std::vector<std::vector<std::string>>{{"route", "--at", "loss"}, {"presets"}, {"nonsense"}}) {
