@@ -116,6 +116,18 @@ TEST(Cli, VersionNamesLibraries) {
   EXPECT_EQ(json["threads"], 3);
 }
 
+TEST(Cli, ShowTellsWhatAFileHolds) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "c.toml") << run_program({"config", "microgpt"}).out;
+  const ProgramResult result = run_program({"show", folder / "c.toml", "--json"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(nlohmann::json::parse(result.out)["kind"].get<std::string>(), "config");
+  EXPECT_THAT(run_program({"show", folder / "c.toml"}).out, HasSubstr("config"));
+  const ProgramResult none = run_program({"show", folder / "none"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr(folder / "none"));
+}
+
 TEST(Cli, SetupKnowsPeersAlone) {
   expect_refused({"setup", "friends"},
                  "tril: there is nothing to set up by the name 'friends'; there is: peers");
