@@ -11,6 +11,7 @@
 #include "tril/base/sniff.h"
 #include "tril/text/char_tokenizer.h"
 #include "tril/text/tokenizer_json.h"
+#include "tril/text/tokenizer_json_bpe.h"
 #include "tril/text/utf8.h"
 #include "tril/text/word_tokenizer.h"
 
@@ -116,7 +117,8 @@ std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const st
   }
   const Json type = file["model"].contains("type") ? file["model"]["type"] : Json();
   if (type == "WordLevel") return word_level(file, name);
-  refuse("{}: a tokenizer model of type {}; tril reads WordLevel (its own word and char files)", name,
+  if (type == "BPE") return bpe_from_json(file, name);
+  refuse("{}: a tokenizer model of type {}; tril reads BPE and WordLevel (its own word and char files)", name,
          type.dump());
 }
 

@@ -1,5 +1,5 @@
 // Reads a tokenizer.json of any kind tril knows: word, char or byte-level BPE.
-// It leaves out vocab.json + merges.txt and tiktoken files, which bpe.h reads.
+// It leaves out vocab.json + merges.txt and tiktoken files, which bpe_files.h and tiktoken_file.h read.
 #pragma once
 #include <memory>
 #include <string>
