@@ -95,10 +95,10 @@ inline std::string digest(const Ids& ids) {
   return sha256_hex(bytes);
 }
 
-/// The shared folder of data and fixtures, or "" where a user has none.
-inline std::string shared_folder() {
+/// The shared folder of data and fixtures beside the checkout, or "" where a user has none.
+inline std::string shared_folder(const std::string& checkout) {
   const char* named = std::getenv("TRIL_SHARED");
-  const std::string folder = named ? named : TRIL_SOURCE_DIR "/../shared";
+  const std::string folder = named ? named : checkout + "/../shared";
   return std::filesystem::is_directory(folder) ? folder : "";
 }
 

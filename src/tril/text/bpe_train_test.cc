@@ -94,8 +94,10 @@ TEST(BpeTrain, MergesAndIdsAreThoseOfHuggingFaceAndTiktoken) {
 }
 
 TEST(BpeTrain, SharedTextsGiveTheSameMergesAndIds) {
-  if (shared_folder().empty()) GTEST_SKIP() << "no shared data";
-  const auto text = [](const std::string& name) { return read_file(shared_folder() + "/data/" + name); };
+  if (shared_folder(TRIL_SOURCE_DIR).empty()) GTEST_SKIP() << "no shared data";
+  const auto text = [](const std::string& name) {
+    return read_file(shared_folder(TRIL_SOURCE_DIR) + "/data/" + name);
+  };
   for (const auto& [name, expected] : stored()["shared"].items()) {
     const BpeDefinition definition =
         trained(text("tinyshakespeare.txt"), {.vocab_size = expected["size"], .pattern = pattern_of(name)});

@@ -121,8 +121,10 @@ TEST(TokenizerJsonBpe, AHostilePatternEndsInARefusal) {
 }
 
 TEST(TokenizerJsonBpe, SharedFixtures) {
-  if (shared_folder().empty()) GTEST_SKIP() << "no shared data";
-  const auto path = [](const std::string& name) { return shared_folder() + "/fixtures/tok/" + name; };
+  if (shared_folder(TRIL_SOURCE_DIR).empty()) GTEST_SKIP() << "no shared data";
+  const auto path = [](const std::string& name) {
+    return shared_folder(TRIL_SOURCE_DIR) + "/fixtures/tok/" + name;
+  };
   const auto ids = [&](const std::string& name) { return load_tokenizer(path(name))->encode("hello world"); };
   const Ids expected = {259, 260, 111, 114, 108, 100};
   for (const char* name : {"ok_merges_str.json", "ok_merges_pairs.json", "pair_with_space.json",
