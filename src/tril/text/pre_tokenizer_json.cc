@@ -168,19 +168,36 @@ std::string byte_level_json() {
   return R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true})";
 }
 
+namespace {
+
+constexpr const char* kBytesOnly =
+    R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
+
+std::string before_bytes(const std::string& stage) {
+  return fmt::format(R"({{"type": "Sequence", "pretokenizers": [{}, {}]}})", stage, kBytesOnly);
+}
+
+}  // namespace
+
+std::string split_json(std::string_view source) {
+  return before_bytes(fmt::format(
+      R"({{"type": "Split", "pattern": {{"Regex": {}}}, "behavior": "Isolated", "invert": false}})",
+      Json(source).dump()));
+}
+
 std::string pre_tokenizer_json(SplitPattern pattern) {
-  const std::string bytes =
-      R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false})";
-  const std::string_view source = pattern_source(pattern);
-  if (pattern == SplitPattern::kGpt2) return byte_level_json();
-  if (pattern == SplitPattern::kWhole) return bytes;
-  const std::string first =
-      source.empty()
-          ? fmt::format(R"({{"type": "Digits", "individual_digits": {}}})", pattern == SplitPattern::kDigits)
-          : fmt::format(
-                R"({{"type": "Split", "pattern": {{"Regex": {}}}, "behavior": "Isolated", "invert": false}})",
-                Json(source).dump());
-  return fmt::format(R"({{"type": "Sequence", "pretokenizers": [{}, {}]}})", first, bytes);
+  switch (pattern) {
+    case SplitPattern::kGpt2:
+      return byte_level_json();
+    case SplitPattern::kWhole:
+      return kBytesOnly;
+    case SplitPattern::kDigits:
+    case SplitPattern::kDigitRuns:
+      return before_bytes(
+          fmt::format(R"({{"type": "Digits", "individual_digits": {}}})", pattern == SplitPattern::kDigits));
+    default:
+      return split_json(pattern_source(pattern));
+  }
 }
 
 }  // namespace tril

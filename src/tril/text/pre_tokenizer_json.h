@@ -24,6 +24,8 @@ std::pair<std::string, std::string> read_post_processor(const nlohmann::json& pa
 
 /// The pre_tokenizer part for one pattern behind which bytes are written in the byte alphabet.
 std::string pre_tokenizer_json(SplitPattern pattern);
+/// The same for an expression whose matches are pieces.
+std::string split_json(std::string_view source);
 /// {"type": "ByteLevel", …}: the decoder and the post_processor of byte-level BPE.
 std::string byte_level_json();
 
