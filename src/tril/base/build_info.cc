@@ -12,7 +12,11 @@
 #include <zlib.h>
 
 #include <Eigen/src/Core/util/Macros.h>
+#if __has_include(<toml++/impl/version.hpp>)  // since toml++ 3.4
+#include <toml++/impl/version.hpp>
+#else
 #include <toml++/impl/version.h>
+#endif
 #include <CLI/Version.hpp>
 #include <nlohmann/detail/abi_macros.hpp>
 
