@@ -9,8 +9,11 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/sniff.h"
+#include "tril/text/bpe_files.h"
 #include "tril/text/char_tokenizer.h"
+#include "tril/text/tiktoken_file.h"
 #include "tril/text/tokenizer_json.h"
+#include "tril/text/tokenizer_json_bpe.h"
 #include "tril/text/utf8.h"
 #include "tril/text/word_tokenizer.h"
 
@@ -105,24 +108,37 @@ std::shared_ptr<const Tokenizer> word_level(const Json& file, const std::string&
 
 }  // namespace
 
-std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const std::string& name) {
+Json parse_json_file(std::string_view json, const std::string& name) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (json.substr(0, kMark.size()) == kMark) json.remove_prefix(kMark.size());
   refuse_unless_text(name, json);
   require_utf8(json, name);
-  const Json file = parse_strictly(json, name);
+  return parse_strictly(json, name);
+}
+
+std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const std::string& name) {
+  const Json file = parse_json_file(json, name);
   if (!file.is_object() || !file.contains("model") || !file["model"].is_object()) {
     refuse("{}: not a tokenizer.json: it holds no \"model\"", name);
   }
   const Json type = file["model"].contains("type") ? file["model"]["type"] : Json();
   if (type == "WordLevel") return word_level(file, name);
-  refuse("{}: a tokenizer model of type {}; tril reads WordLevel (its own word and char files)", name,
+  if (type == "BPE") return bpe_from_json(file, name);
+  refuse("{}: a tokenizer model of type {}; tril reads BPE and WordLevel (its own word and char files)", name,
          type.dump());
 }
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
-  const std::string inside = path + "/tokenizer.json";
-  const std::string file = std::filesystem::is_directory(path) ? inside : path;
+  namespace fs = std::filesystem;
+  const bool folder = fs::is_directory(path);
+  const std::string inside = folder ? path : fs::path(path).parent_path().string();
+  const std::string name = folder ? "" : fs::path(path).filename().string();
+  const std::string vocab = fs::path(inside) / "vocab.json", merges = fs::path(inside) / "merges.txt";
+  const std::string file = folder ? (fs::path(path) / "tokenizer.json").string() : path;
+  const bool pair = name == "vocab.json" || name == "merges.txt" ||
+                    (folder && !fs::exists(file) && fs::exists(vocab) && fs::exists(merges));
+  if (pair) return parse_vocab_and_merges(read_file(vocab), vocab, read_file(merges), merges);
+  if (name.ends_with(".tiktoken")) return parse_tiktoken(read_file(path), path);
   return parse_tokenizer(read_file(file), file);
 }
 
