@@ -224,13 +224,13 @@ bool AllFinite(const float* x, int64_t n) {
 
 void Adam(const AdamStep& step, float* weight, const float* grad, float* m, float* v, int64_t n) {
   const D d;
-  const V b1 = hn::Set(d, step.beta1), b2 = hn::Set(d, step.beta2), scale = hn::Set(d, step.grad_scale);
-  const V c1 = hn::Set(d, 1 - step.beta1), c2 = hn::Set(d, 1 - step.beta2), shrink = hn::Set(d, step.shrink);
+  const V b2 = hn::Set(d, step.beta2), scale = hn::Set(d, step.grad_scale);
+  const V c1 = hn::Set(d, step.fresh1), c2 = hn::Set(d, step.fresh2), shrink = hn::Set(d, step.shrink);
   const V rate = hn::Set(d, step.learning_rate / step.bias1), root = hn::Set(d, step.root_bias2);
-  const V eps = hn::Set(d, step.epsilon);
+  const V eps = hn::Set(d, step.epsilon), l2 = hn::Set(d, step.l2);
   const auto one = [&](V w, V g0, V& mi, V& vi) {
-    const V g = hn::Mul(g0, scale);
-    mi = hn::MulAdd(b1, mi, hn::Mul(c1, g));
+    const V g = hn::MulAdd(l2, w, hn::Mul(g0, scale));
+    mi = hn::MulAdd(c1, hn::Sub(g, mi), mi);
     vi = hn::MulAdd(b2, vi, hn::Mul(c2, hn::Mul(g, g)));
     const V denominator = hn::Add(hn::Div(hn::Sqrt(vi), root), eps);
     return hn::Sub(hn::Mul(w, shrink), hn::Mul(rate, hn::Div(mi, denominator)));

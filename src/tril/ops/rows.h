@@ -37,13 +37,15 @@ void softmax_backward(const float* p, const float* dp, float s, float* dx, int64
 /// True where every x[i] is finite.
 bool all_finite(const float* x, int64_t n);
 
-/// One AdamW step (train/optimizer.h has the formula) on n numbers.
+/// One step of Adam or AdamW (train/optimizer.h has the formula) on n numbers.
 struct AdamStep {
-  float learning_rate, beta1, beta2, epsilon;
-  float shrink;      // 1 − learning_rate · weight_decay
-  float grad_scale;  // clipping: every gradient is multiplied by it first
-  float bias1;       // 1 − beta1^step
-  float root_bias2;  // √(1 − beta2^step)
+  float learning_rate, beta2, epsilon;
+  float fresh1, fresh2;  // 1 − beta1 and 1 − beta2, rounded once from double
+  float shrink;          // AdamW: the weight is multiplied by 1 − learning_rate · weight_decay
+  float l2;              // Adam: weight_decay · weight is added to the gradient
+  float grad_scale;      // clipping: every gradient is multiplied by it first
+  float bias1;           // 1 − beta1^step
+  float root_bias2;      // √(1 − beta2^step)
 };
 void adam(const AdamStep& step, float* weight, const float* grad, float* moment1, float* moment2, int64_t n);
 

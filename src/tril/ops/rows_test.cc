@@ -97,7 +97,7 @@ TEST_F(Rows, NotANumberIsSeenWhereverItStands) {
 // One step by hand: m = .1·2 = .2, v = .001·4 = .004; m̂ = .2/.1 = 2, v̂ = .004/.001 = 4;
 // w = 1·(1 − .1·.5) − .1·2/(2 + 0) = .95 − .1 = .85.
 TEST_F(Rows, AdamByHand) {
-  const rows::AdamStep step{0.1f, 0.9f, 0.999f, 0, 0.95f, 1, 0.1f, std::sqrt(0.001f)};
+  const rows::AdamStep step{0.1f, 0.999f, 0, 0.1f, 0.001f, 0.95f, 0, 1, 0.1f, std::sqrt(0.001f)};
   for (int n = 1; n < 40; ++n) {
     std::vector<float> w(n, 1), g(n, 2), m(n, 0), v(n, 0);
     rows::adam(step, w.data(), g.data(), m.data(), v.data(), n);

@@ -1,0 +1,112 @@
+#include "tril/train/optimizer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tril/base/threads.h"
+#include "tril/ops/rows.h"
+
+namespace tril {
+namespace {
+constexpr int64_t kPiece = 1 << 16;
+}
+
+Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engine engine)
+    : parameters_(parameters), settings_(settings), engine_(engine) {
+  const int64_t total = parameters.flat_values().count();
+  for (int i = 0; i < parameters.size(); ++i) {
+    const ParameterInfo& info = parameters.info(i);
+    if (info.frozen) continue;
+    const int64_t end = i + 1 < parameters.size() ? parameters.info(i + 1).offset : total;
+    const bool decays = settings.decay == "all" || info.shape.rank() >= 2;
+    if (!spans_.empty() && spans_.back().decays == decays &&
+        spans_.back().offset + spans_.back().count == info.offset) {
+      spans_.back().count = end - spans_.back().offset;
+    } else {
+      spans_.push_back({info.offset, end - info.offset, decays});
+    }
+  }
+  const auto doubles = static_cast<size_t>((total * size_of(parameters.dtype()) + 7) / 8);
+  moment1_.assign(doubles, 0.0);
+  moment2_.assign(doubles, 0.0);
+}
+
+Tensor Optimizer::flat(const std::vector<double>& buffer) const {
+  return {parameters_.flat_values().shape, parameters_.dtype(), const_cast<double*>(buffer.data())};
+}
+
+double Optimizer::gradient_norm() const {
+  const Tensor grads = parameters_.flat_grads();
+  const int64_t n = grads.count();
+  double sum = 0;
+  if (parameters_.dtype() == DType::f64 || engine_ == Engine::reference) {
+    for (int64_t i = 0; i < n; ++i) sum += grads.at(i) * grads.at(i);
+    return std::sqrt(sum);
+  }
+  const int64_t pieces = pieces_of(n, kPiece);
+  std::vector<double> sums(static_cast<size_t>(pieces));
+  parallel_for(pieces, [&](int64_t piece) {
+    const int64_t start = piece * kPiece;
+    sums[static_cast<size_t>(piece)] =
+        rows::sum_squares(grads.as<float>() + start, std::min(kPiece, n - start));
+  });
+  for (double part : sums) sum += part;
+  return std::sqrt(sum);
+}
+
+void Optimizer::update(int64_t step, double learning_rate, double gradient_norm) {
+  const double scale = settings_.clip > 0 ? std::min(1.0, settings_.clip / (gradient_norm + 1e-6)) : 1.0;
+  for (const Span& span : spans_) {
+    if (engine_ == Engine::fast) {
+      update_fast(span, settings_, learning_rate, scale, step);
+    } else {
+      with_real(parameters_.dtype(), [&](auto zero) {
+        update_plain<decltype(zero)>(span, settings_, learning_rate, scale, step);
+      });
+    }
+  }
+}
+
+template <class T>
+void Optimizer::update_plain(const Span& span, const TrainSettings& s, double rate, double scale,
+                             int64_t step) {
+  T* w = parameters_.flat_values().as<T>() + span.offset;
+  const T* gradient = parameters_.flat_grads().as<T>() + span.offset;
+  T *m = moment1().as<T>() + span.offset, *v = moment2().as<T>() + span.offset;
+  const bool decoupled = s.optimizer != "adam";
+  const double decay = span.decays ? s.weight_decay : 0;
+  const double bias1 = 1 - std::pow(s.beta1, static_cast<double>(step));
+  const double root_bias2 = std::sqrt(1 - std::pow(s.beta2, static_cast<double>(step)));
+  for (int64_t i = 0; i < span.count; ++i) {
+    const T g = static_cast<T>(gradient[i] * scale + (decoupled ? 0 : decay * w[i]));
+    m[i] = static_cast<T>(m[i] + (1 - s.beta1) * (g - m[i]));
+    v[i] = static_cast<T>(s.beta2 * v[i] + (1 - s.beta2) * g * g);
+    const double shrunk = decoupled ? w[i] * (1 - rate * decay) : w[i];
+    w[i] = static_cast<T>(shrunk - rate / bias1 * m[i] / (std::sqrt(v[i]) / root_bias2 + s.epsilon));
+  }
+}
+
+void Optimizer::update_fast(const Span& span, const TrainSettings& s, double rate, double scale,
+                            int64_t step) {
+  float* w = parameters_.flat_values().as<float>() + span.offset;
+  const float* gradient = parameters_.flat_grads().as<float>() + span.offset;
+  float *m = moment1().as<float>() + span.offset, *v = moment2().as<float>() + span.offset;
+  const bool decoupled = s.optimizer != "adam";
+  const double decay = span.decays ? s.weight_decay : 0;
+  rows::AdamStep adam;
+  adam.learning_rate = static_cast<float>(rate);
+  adam.beta2 = static_cast<float>(s.beta2);
+  adam.fresh1 = static_cast<float>(1 - s.beta1), adam.fresh2 = static_cast<float>(1 - s.beta2);
+  adam.epsilon = static_cast<float>(s.epsilon);
+  adam.shrink = static_cast<float>(decoupled ? 1 - rate * decay : 1);
+  adam.l2 = static_cast<float>(decoupled ? 0 : decay);
+  adam.grad_scale = static_cast<float>(scale);
+  adam.bias1 = static_cast<float>(1 - std::pow(s.beta1, static_cast<double>(step)));
+  adam.root_bias2 = static_cast<float>(std::sqrt(1 - std::pow(s.beta2, static_cast<double>(step))));
+  parallel_for(pieces_of(span.count, kPiece), [&](int64_t piece) {
+    const int64_t at = piece * kPiece;
+    rows::adam(adam, w + at, gradient + at, m + at, v + at, std::min(kPiece, span.count - at));
+  });
+}
+
+}  // namespace tril

@@ -1,0 +1,47 @@
+// optimizer: Adam (Kingma and Ba 2015, algorithm 1) and AdamW (Loshchilov and Hutter 2019, algorithm 2), as
+// PyTorch computes them, in one pass over the flat buffers. With t the step, g the clipped gradient:
+//   Adam:   g ← g + weight_decay · w             AdamW:  w ← w (1 − lr · weight_decay)
+//   m ← β1 m + (1 − β1) g,   v ← β2 v + (1 − β2) g²
+//   w ← w − lr / (1 − β1ᵗ) · m / (√v / √(1 − β2ᵗ) + ε)
+// Clipping: g ← g · min(1, clip / (‖g‖ + 1e-6)), ‖g‖ over all parameters. With decay = matrices, only
+// parameters of two dimensions and more decay. A frozen parameter is passed by.
+#pragma once
+#include <vector>
+
+#include "tril/autograd/parameters.h"
+#include "tril/autograd/tape.h"
+#include "tril/train/settings.h"
+
+namespace tril {
+
+/// Invariants: the moments are as long as the parameters' flat buffers, and of their type.
+class Optimizer {
+ public:
+  Optimizer(Parameters& parameters, const TrainSettings& settings, Engine engine);
+
+  /// The norm of all gradients. Not finite where one of them is not.
+  double gradient_norm() const;
+  /// One update at the given step (from 1) and rate, with gradients scaled for clipping by the given norm.
+  void update(int64_t step, double learning_rate, double gradient_norm);
+
+  Tensor moment1() const { return flat(moment1_); }
+  Tensor moment2() const { return flat(moment2_); }
+
+ private:
+  struct Span {
+    int64_t offset, count;
+    bool decays;
+  };
+  Tensor flat(const std::vector<double>& buffer) const;
+  template <class T>
+  void update_plain(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
+  void update_fast(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
+
+  Parameters& parameters_;
+  TrainSettings settings_;
+  Engine engine_;
+  std::vector<Span> spans_;  // neighbours that are treated alike are one
+  std::vector<double> moment1_, moment2_;
+};
+
+}  // namespace tril
