@@ -5,6 +5,8 @@
 
 #include <new>
 
+#include "tril/base/hex.h"
+
 namespace tril {
 
 Digest sha256(std::string_view bytes) {
@@ -14,14 +16,7 @@ Digest sha256(std::string_view bytes) {
 }
 
 std::string to_hex(const Digest& digest) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(2 * digest.size());
-  for (uint8_t byte : digest) {
-    hex.push_back(kDigits[byte >> 4]);
-    hex.push_back(kDigits[byte & 15]);
-  }
-  return hex;
+  return to_hex({reinterpret_cast<const char*>(digest.data()), digest.size()});
 }
 
 std::string sha256_hex(std::string_view bytes) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "tril/base/error.h"
+
 namespace tril {
 namespace {
 
@@ -34,6 +36,11 @@ void zero_row(const Tensor& table, int64_t row) {
     auto* start = table.as<decltype(zero)>() + row * table.shape.cols();
     std::fill(start, start + table.shape.cols(), zero);
   });
+}
+
+void Model::initialize(PythonRandom& /*random*/) {
+  refuse("train.random = python draws weights of the decoder family alone; model.family is {}",
+         config_.family);
 }
 
 CrossEntropy Model::loss(Tape& tape, const Batch& batch, Reduce reduce) const {

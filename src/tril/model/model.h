@@ -9,6 +9,7 @@
 #include "tril/autograd/tape.h"
 #include "tril/model/config.h"
 #include "tril/ops/cross_entropy.h"
+#include "tril/tensor/python_random.h"
 #include "tril/tensor/random.h"
 
 namespace tril {
@@ -37,6 +38,9 @@ class Model {
 
   /// Draws the first weights in the family's order (design, sections 4 and 6), as PyTorch would.
   virtual void initialize(TorchGenerator& random) = 0;
+  /// The same from Python's generator (microgpt). Throws Refusal in families that have no such program beside
+  /// them.
+  virtual void initialize(PythonRandom& random);
 
   /// Logits [B, T, V] for Rows::all, [B, 1, V] for Rows::last. Ids must lie below vocab_size (require_ids).
   virtual Var forward(Tape& tape, const Tensor& ids, Rows rows) const = 0;

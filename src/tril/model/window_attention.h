@@ -15,6 +15,7 @@ class WindowAttention : public Model {
   /// Parameter names are those of the teaching notebook (design, section 4). vocab_size must be set.
   WindowAttention(const ModelConfig& config, DType dtype);
 
+  using Model::initialize;
   void initialize(TorchGenerator& random) override;
   Var forward(Tape& tape, const Tensor& ids, Rows rows) const override;
   bool one_target() const override { return true; }

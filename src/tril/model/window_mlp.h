@@ -12,6 +12,7 @@ class WindowMlp : public Model {
   /// vocab_size must be set.
   WindowMlp(const ModelConfig& config, DType dtype);
 
+  using Model::initialize;
   void initialize(TorchGenerator& random) override;
   /// Logits [B, 1, V]: the window has one answer, so Rows::all gives the same.
   Var forward(Tape& tape, const Tensor& ids, Rows rows) const override;

@@ -1,0 +1,113 @@
+#include "tril/generate/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "tril/base/error.h"
+
+namespace tril {
+namespace {
+
+constexpr double kOut = -std::numeric_limits<double>::infinity();
+
+void penalise(std::vector<double>& logits, double penalty, std::span<const int32_t> seen) {
+  if (penalty == 1) return;
+  std::vector<bool> done(logits.size());
+  for (int32_t id : seen) {
+    const auto i = static_cast<size_t>(id);
+    if (i >= logits.size() || done[i]) continue;
+    done[i] = true;
+    logits[i] = logits[i] > 0 ? logits[i] / penalty : logits[i] * penalty;
+  }
+}
+
+// Ids by falling logit, equals by rising id.
+std::vector<size_t> ranked(const std::vector<double>& values) {
+  std::vector<size_t> order(values.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] > values[b]; });
+  return order;
+}
+
+void keep_first(std::vector<double>& values, const std::vector<size_t>& order, size_t count, double out) {
+  for (size_t i = count; i < order.size(); ++i) values[order[i]] = out;
+}
+
+void normalise(std::vector<double>& p) {
+  const double sum = std::accumulate(p.begin(), p.end(), 0.0);
+  for (double& value : p) value /= sum;
+}
+
+}  // namespace
+
+void require_rules(const SamplingRules& r) {
+  if (!(r.temperature >= 0) || !std::isfinite(r.temperature))
+    refuse("temperature must be a number from 0 (greedy) up, is {}", r.temperature);
+  if (r.top_k < 0) refuse("top-k must be 0 (off) or more, is {}", r.top_k);
+  if (!(r.top_p > 0 && r.top_p <= 1)) refuse("top-p must be above 0 and at most 1, is {}", r.top_p);
+  if (!(r.min_p >= 0 && r.min_p < 1)) refuse("min-p must be from 0 up to below 1, is {}", r.min_p);
+  if (!(r.repetition_penalty > 0) || !std::isfinite(r.repetition_penalty))
+    refuse("repetition-penalty must be above 0, is {}", r.repetition_penalty);
+}
+
+std::vector<double> probabilities(std::span<const double> logits) {
+  const double top = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> p(logits.size());
+  for (size_t i = 0; i < p.size(); ++i) p[i] = std::exp(logits[i] - top);
+  normalise(p);
+  return p;
+}
+
+std::vector<double> distribution(std::span<const double> logits, const SamplingRules& rules,
+                                 std::span<const int32_t> never, std::span<const int32_t> seen) {
+  for (double value : logits)
+    if (!std::isfinite(value)) refuse("the model gives a logit of {}: its weights are broken", value);
+  std::vector<double> x(logits.begin(), logits.end());
+  penalise(x, rules.repetition_penalty, seen);
+  for (int32_t id : never)
+    if (id >= 0 && static_cast<size_t>(id) < x.size()) x[static_cast<size_t>(id)] = kOut;
+  for (double value : x)
+    if (std::isnan(value) || value == -kOut)
+      refuse("the model gives a logit of {}: its weights are broken", value);
+  const std::vector<size_t> order = ranked(x);
+  if (x[order[0]] == kOut) refuse("no token is left to choose from");
+  if (rules.temperature == 0) {
+    std::vector<double> certain(x.size());
+    certain[order[0]] = 1;
+    return certain;
+  }
+  if (rules.top_k > 0) keep_first(x, order, static_cast<size_t>(rules.top_k), kOut);
+  const double top = x[order[0]];
+  for (double& value : x)
+    value = top + (value - top) / rules.temperature;  // the largest stays, so exp can't overflow
+  std::vector<double> p = probabilities(x);
+  if (rules.top_p < 1) {
+    double sum = 0;
+    size_t kept = 0;
+    while (kept < order.size() && sum < rules.top_p) sum += p[order[kept++]];
+    keep_first(p, order, kept, 0);
+    normalise(p);
+  }
+  if (rules.min_p > 0) {
+    const double least = rules.min_p * p[order[0]];
+    for (double& value : p) value = value < least ? 0 : value;
+    normalise(p);
+  }
+  return p;
+}
+
+int32_t pick(std::span<const double> p, double uniform) {
+  double sum = 0;
+  size_t last = 0;
+  for (size_t i = 0; i < p.size(); ++i) {
+    if (p[i] == 0) continue;
+    sum += p[i];
+    last = i;
+    if (sum > uniform) break;
+  }
+  return static_cast<int32_t>(last);  // rounding can leave the sum just below 1: then the last possible id
+}
+
+}  // namespace tril

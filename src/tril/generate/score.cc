@@ -1,0 +1,75 @@
+#include "tril/generate/score.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tril/base/error.h"
+#include "tril/generate/sampler.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+namespace {
+
+// Adds the log-probability of `target` under row `row` of the logits.
+void add_target(const LoadedRun& run, const Var& logits, int64_t row, int32_t target, Score& out) {
+  std::vector<double> x(static_cast<size_t>(logits.cols()));
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = logits.value().at(row * logits.cols() + static_cast<int64_t>(i));
+  const double top = *std::max_element(x.begin(), x.end());
+  double sum = 0;
+  for (double value : x) sum += std::exp(value - top);
+  const double logprob = x[static_cast<size_t>(target)] - top - std::log(sum);
+  out.tokens.push_back({target, run.tokenizer->token_text(target), logprob});
+  out.nats -= logprob;
+}
+
+void score_windows(const LoadedRun& run, Tape& tape, std::vector<int32_t>& ids, Score& out) {
+  const int64_t context = out.context, count = static_cast<int64_t>(ids.size());
+  std::vector<int32_t> padded(static_cast<size_t>(context), kPadId);
+  padded.insert(padded.end(), ids.begin(), ids.end());
+  for (int64_t t = 1; t < count; ++t) {
+    tape.reset();
+    const Tensor window{{1, context}, DType::i32, padded.data() + t};
+    add_target(run, run.model->forward(tape, window, Rows::last), 0, ids[static_cast<size_t>(t)], out);
+  }
+}
+
+void score_blocks(const LoadedRun& run, Tape& tape, std::vector<int32_t>& ids, Score& out) {
+  const int64_t targets = static_cast<int64_t>(ids.size()) - 1;
+  for (int64_t start = 0; start < targets; start += out.context) {
+    const int64_t length = std::min(out.context, targets - start);
+    tape.reset();
+    const Tensor block{{1, length}, DType::i32, ids.data() + start};
+    const Var logits = run.model->forward(tape, block, Rows::all);
+    for (int64_t i = 0; i < length; ++i)
+      add_target(run, logits, i, ids[static_cast<size_t>(start + i + 1)], out);
+  }
+}
+
+}  // namespace
+
+double Score::bits_per_byte() const {
+  return nats / std::log(2.0) / static_cast<double>(bytes);
+}
+
+Score score(const LoadedRun& run, std::string_view text) {
+  std::vector<int32_t> ids = prompt_ids(run, text);
+  if (ids.size() < 2)
+    refuse("the text has {} tokens, needs {}: nothing to score", ids.size() - (run.begins_with_bos ? 1 : 0),
+           run.begins_with_bos ? 1 : 2);
+  require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()},
+              run.config.model.vocab_size, false);
+  Score out;
+  out.context = run.config.model.context;
+  out.bytes = static_cast<int64_t>(run.tokenizer->normalized(text).size());
+  out.lossy = run.tokenizer->lossy();
+  Tape tape(tape_options(run.config.run, false));
+  if (run.model->one_target()) {
+    score_windows(run, tape, ids, out);
+  } else {
+    score_blocks(run, tape, ids, out);
+  }
+  return out;
+}
+
+}  // namespace tril

@@ -1,0 +1,84 @@
+#include "tril/train/evaluation.h"
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "tril/data/blocks.h"
+#include "tril/data/windows.h"
+
+namespace tril {
+namespace {
+
+// Large enough to fill the machine, small enough that the logits of a batch stay in memory: from the sizes
+// alone.
+int64_t examples_a_batch(const ModelConfig& config, int64_t positions) {
+  constexpr int64_t kLogits = int64_t{1} << 21;
+  return std::clamp<int64_t>(kLogits / std::max<int64_t>(1, config.vocab_size * positions), 1, 2048);
+}
+
+void add_batch(const Model& model, Tape& tape, const Batch& batch, Evaluation& sum) {
+  const CrossEntropy out = model.loss(tape, batch, Reduce::sum);
+  sum.nats += out.loss.value().at(0);
+  sum.targets += out.counted;
+  tape.reset();
+}
+
+Evaluation over_windows(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+  const Windows windows(tokens, model.config().context, kPadId);
+  const int64_t total = limit > 0 ? std::min(limit, windows.targets()) : windows.targets();
+  const int64_t batch = examples_a_batch(model.config(), 1);
+  std::vector<int64_t> which(static_cast<size_t>(batch));
+  std::vector<int32_t> ids(static_cast<size_t>(batch * windows.context())), targets(which.size());
+  Evaluation sum;
+  for (int64_t start = 0; start < total; start += batch) {
+    const int64_t count = std::min(batch, total - start);
+    std::iota(which.begin(), which.end(), start);
+    windows.gather(std::span(which).first(static_cast<size_t>(count)), ids.data(), targets.data());
+    add_batch(model, tape,
+              {{{count, windows.context()}, DType::i32, ids.data()}, {{count}, DType::i32, targets.data()}},
+              sum);
+  }
+  return sum;
+}
+
+Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+  const int64_t have = static_cast<int64_t>(tokens.ids.size()) - 1;
+  const int64_t context = std::min(model.config().context, have);
+  const Blocks blocks(tokens.ids, context, "the part");
+  const int64_t wanted = limit > 0 ? std::min(limit, have) : have;
+  const int64_t batch = examples_a_batch(model.config(), context);
+  std::vector<int32_t> ids(static_cast<size_t>(batch * context)), targets(ids.size());
+  Evaluation sum;
+  int64_t index = 0;
+  while (sum.targets < wanted) {
+    // Blocks of one batch have one length; the last, shorter one is a batch of its own.
+    const int64_t length = blocks.consecutive(index).length;
+    int64_t count = 0;
+    while (count < batch && index < blocks.consecutive() && blocks.consecutive(index).length == length &&
+           sum.targets + count * length < wanted) {
+      const auto at = static_cast<size_t>(count * length);
+      const int64_t start = blocks.consecutive(index).start;
+      std::copy_n(tokens.ids.begin() + start, length, ids.begin() + static_cast<int64_t>(at));
+      std::copy_n(tokens.ids.begin() + start + 1, length, targets.begin() + static_cast<int64_t>(at));
+      ++count, ++index;
+    }
+    add_batch(model, tape,
+              {{{count, length}, DType::i32, ids.data()}, {{count, length}, DType::i32, targets.data()}},
+              sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+  if (model.one_target()) {
+    if (Windows(tokens, model.config().context, kPadId).targets() == 0) return std::nullopt;
+    return over_windows(model, tape, tokens, limit);
+  }
+  if (tokens.ids.size() < 2) return std::nullopt;
+  return over_blocks(model, tape, tokens, limit);
+}
+
+}  // namespace tril

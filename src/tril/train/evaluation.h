@@ -1,0 +1,27 @@
+// evaluation: the mean loss over a part of the corpus, every target counted exactly once. Window models: the
+// first `limit` targets. Decoders: consecutive blocks of `context` targets that cover the stream; the first
+// that hold `limit` targets. What it leaves out: choosing what to do with the figure.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "tril/data/tokens.h"
+#include "tril/model/model.h"
+
+namespace tril {
+
+struct Evaluation {
+  double nats = 0;  // the sum over targets
+  int64_t targets = 0;
+  double loss() const { return nats / static_cast<double>(targets); }
+  double perplexity() const { return std::exp(loss()); }
+  /// Over the bytes of the text that gave the targets.
+  double bits_per_byte(int64_t bytes) const { return nats / std::log(2.0) / static_cast<double>(bytes); }
+};
+
+/// `limit` 0: all. nullopt where the part has no target: an empty part has no loss, neither 0 nor NaN.
+/// The tape must not record; it is reset. The same bits for any number of threads.
+std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit = 0);
+
+}  // namespace tril

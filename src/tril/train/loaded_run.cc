@@ -1,0 +1,68 @@
+#include "tril/train/loaded_run.h"
+
+#include <algorithm>
+
+#include "tril/base/error.h"
+#include "tril/model/registry.h"
+#include "tril/text/load_tokenizer.h"
+#include "tril/train/config.h"
+#include "tril/train/run_folder.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+namespace {
+
+// Weights of another type are converted: a run trained in f64 can be read in f32 and the other way round.
+void copy_weights(const SafetensorsFile& file, Parameters& parameters, const std::string& folder) {
+  std::vector<TensorSpec> expected;
+  for (int i = 0; i < parameters.size(); ++i) {
+    StoredTensor here = stored(parameters.info(i).name, parameters.value(i));
+    if (const StoredTensor* there = file.find(here.name)) here.type = there->type;
+    expected.push_back({here.name, here.type, here.shape});
+  }
+  require_tensors(file, expected);
+  for (int i = 0; i < parameters.size(); ++i) {
+    const StoredTensor& from = *file.find(parameters.info(i).name);
+    const Tensor to = parameters.value(i);
+    if (stored("", to).type == from.type) {
+      copy_stored(from, to, folder);
+    } else {
+      with_real(to.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        for (int64_t n = 0; n < to.count(); ++n) to.as<T>()[n] = static_cast<T>(element(from, n));
+      });
+    }
+  }
+}
+
+}  // namespace
+
+LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides) {
+  const RunFolder folder = RunFolder::view(path);
+  LoadedRun run;
+  run.path = path;
+  ConfigBuilder builder;
+  builder.add_file(folder.at("config.toml"));
+  run.config = builder.finish();
+  if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
+  if (!overrides.dtype.empty()) run.config.run.dtype = overrides.dtype;
+  if (overrides.engine == "fast" && overrides.dtype.empty()) run.config.run.dtype = "f32";
+  run.tokenizer = load_tokenizer(folder.at("tokenizer.json"));
+  run.config.model.vocab_size = run.tokenizer->vocab_size();
+  const LoadedCheckpoint checkpoint = step ? folder.load(*step) : folder.load_best();
+  checkpoint.require_tokenizer(run.tokenizer->fingerprint());
+  run.model = make_model(run.config.model, dtype_of(run.config.run));
+  copy_weights(checkpoint.model(), run.model->parameters(), checkpoint.folder());
+  run.step = checkpoint.step();
+  run.begins_with_bos = run.tokenizer->bos().has_value() &&
+                        (run.model->one_target() || run.config.train.batches == "documents");
+  return run;
+}
+
+std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text) {
+  std::vector<int32_t> ids = run.tokenizer->encode(text);
+  if (run.begins_with_bos) ids.insert(ids.begin(), *run.tokenizer->bos());
+  return ids;
+}
+
+}  // namespace tril

@@ -1,0 +1,37 @@
+// A trained run, opened for use: its settings, its tokenizer and its model. Nothing in the folder is changed.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "tril/model/model.h"
+#include "tril/text/tokenizer.h"
+#include "tril/train/settings.h"
+
+namespace tril {
+
+struct LoadedRun {
+  std::string path;
+  Config config;  // model.vocab_size is set
+  std::shared_ptr<const Tokenizer> tokenizer;
+  std::unique_ptr<Model> model;
+  int64_t step = 0;  // whose weights these are
+  /// True where training examples began with the tokenizer's BOS: then a prompt does too.
+  bool begins_with_bos = false;
+};
+
+/// What the command line says over a run's own [run] section; empty or 0 keeps it.
+struct RunOverrides {
+  std::string engine, dtype;
+};
+
+/// The best checkpoint, or that of `step`. Throws Refusal where it is no run, has no such checkpoint, or its
+/// files don't fit together.
+LoadedRun load_run(const std::string& path, std::optional<int64_t> step = std::nullopt,
+                   const RunOverrides& overrides = {});
+
+/// The ids a prompt or text becomes: BOS first where the model was trained with one.
+std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text);
+
+}  // namespace tril

@@ -1,0 +1,341 @@
+#include "tril/train/loop.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "tril/base/build_info.h"
+#include "tril/base/interrupt.h"
+#include "tril/base/log.h"
+#include "tril/base/progress.h"
+#include "tril/base/threads.h"
+#include "tril/model/multiplies.h"
+#include "tril/text/load_tokenizer.h"
+#include "tril/train/config.h"
+
+namespace tril {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+class Clock {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+Json number_or_null(std::optional<double> value) {
+  return value && std::isfinite(*value) ? Json(*value) : Json();
+}
+
+int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss * 1024;
+}
+
+// What state.json holds beside the checkpoint's own fields.
+struct Progressed {
+  int64_t tokens_seen = 0, best_step = 0;
+  std::optional<double> best_loss;
+  double train_seconds = 0, eval_seconds = 0;
+};
+
+// The versions that the bits of a run depend on.
+Json platform() {
+  return {{"version", program_version()}, {"vector_level", vector_level()}, {"onednn", onednn_version()}};
+}
+
+// One run from its first step, or from where it was left, to its last.
+class Loop {
+ public:
+  Loop(RunFolder& folder, const Config& config, const Corpus& corpus, const LoopOptions& options,
+       double data_seconds)
+      : folder_(folder),
+        config_(config),
+        corpus_(corpus),
+        options_(options),
+        trainer_(config, corpus),
+        fingerprint_(corpus.tokenizer->fingerprint()),
+        data_seconds_(data_seconds) {}
+
+  void restore(const LoadedCheckpoint& checkpoint) {
+    checkpoint.require_tokenizer(fingerprint_);
+    const std::string where = checkpoint.folder() + "/state.json";
+    try {
+      const Json state = Json::parse(checkpoint.state());
+      trainer_.restore(checkpoint, state.at("generators"));
+      at_.tokens_seen = state.at("tokens_seen");
+      at_.best_step = checkpoint.best_step();
+      if (!state.at("best_loss").is_null()) at_.best_loss = state.at("best_loss").get<double>();
+      at_.train_seconds = state.at("train_seconds");
+      at_.eval_seconds = state.at("eval_seconds");
+      const Json here = platform();
+      for (const auto& [name, value] : here.items())
+        if (state.at("platform").at(name) != value)
+          log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
+                    name, state["platform"][name].dump(), value.dump());
+    } catch (const nlohmann::json::exception& e) {
+      refuse("{}: a field of the state is missing or of another type: {}", where, e.what());
+    }
+  }
+
+  Json run() {
+    const interrupt::Guard guard;
+    ProgressOptions shown;
+    shown.start = trainer_.steps_done();
+    Progress progress("train", config_.train.steps, shown);
+    while (trainer_.steps_done() < config_.train.steps) {
+      one_step(progress);
+      if (interrupt::requested()) stop_early(progress);
+    }
+    progress.finish();
+    tell_turn();
+    return result();
+  }
+
+ private:
+  bool every(int64_t step, int64_t interval) const { return interval > 0 && step % interval == 0; }
+
+  void one_step(Progress& progress) {
+    const Clock clock;
+    const StepResult done = trainer_.step();
+    at_.train_seconds += clock.seconds();
+    at_.tokens_seen += done.targets;
+    if (done.step == 1) tell_first_loss(done.loss);
+
+    const bool last = done.step == config_.train.steps;
+    const bool evaluates = done.step == 1 || last || every(done.step, config_.train.eval_every);
+    Json line = {{"step", done.step},
+                 {"tokens_seen", at_.tokens_seen},
+                 {"train_batch_loss", done.loss},
+                 {"lr", done.learning_rate},
+                 {"grad_norm", done.gradient_norm}};
+    if (evaluates) line["validation_loss"] = number_or_null(evaluate(done.step));
+    line["seconds"] = at_.train_seconds;
+    if (evaluates || every(done.step, config_.train.log_every)) folder_.append_metrics(line.dump());
+    if (evaluates || every(done.step, config_.train.checkpoint_every)) save();
+    const std::string status = validation_
+                                   ? fmt::format("loss {:.4f}  validation {:.4f}", done.loss, *validation_)
+                                   : fmt::format("loss {:.4f}", done.loss);
+    progress.update(done.step, status, static_cast<double>(at_.tokens_seen), "targets");
+    if (options_.after_step) options_.after_step(done.step);
+  }
+
+  // The validation loss after this step; the best so far is the run's model. Without validation the last
+  // state is.
+  std::optional<double> evaluate(int64_t step) {
+    const Clock clock;
+    const std::optional<Evaluation> found =
+        trainer_.evaluate(corpus_.validation(), config_.train.eval_examples);
+    at_.eval_seconds += clock.seconds();
+    validation_ = found ? std::optional<double>(found->loss()) : std::nullopt;
+    if (!validation_ || !at_.best_loss || *validation_ < *at_.best_loss) {
+      at_.best_step = step;
+      at_.best_loss = validation_;
+    }
+    return validation_;
+  }
+
+  void save() {
+    Checkpoint checkpoint;
+    trainer_.describe(checkpoint);
+    checkpoint.best_step = validation_ || at_.best_loss ? at_.best_step : checkpoint.step;
+    checkpoint.tokenizer = fingerprint_;
+    const Json state = {{"tokens_seen", at_.tokens_seen},      {"best_loss", number_or_null(at_.best_loss)},
+                        {"train_seconds", at_.train_seconds},  {"eval_seconds", at_.eval_seconds},
+                        {"generators", trainer_.generators()}, {"platform", platform()}};
+    checkpoint.state = state.dump();
+    folder_.save(checkpoint, config_.train.keep_checkpoints);
+  }
+
+  [[noreturn]] void stop_early(Progress& progress) {
+    const int code = interrupt::exit_code();
+    save();
+    progress.finish();
+    interrupt::clear();
+    throw Interrupted(code,
+                      fmt::format("interrupted after step {}; all work is saved. Go on with: tril resume {}",
+                                  trainer_.steps_done(), folder_.path()));
+  }
+
+  void tell_first_loss(double loss) const {
+    const double expected = std::log(static_cast<double>(config_.model.vocab_size));
+    log::note("step 1: loss {:.4f}; an even guess among {} tokens gives ln {} = {:.4f}", loss,
+              config_.model.vocab_size, config_.model.vocab_size, expected);
+    if (std::fabs(loss - expected) > 0.1 * expected && config_.model.vocab_size > 1)
+      log::warn("the first loss {:.4f} is over 10% away from {:.4f}: the first weights favour some tokens",
+                loss, expected);
+  }
+
+  void tell_turn() const {
+    if (!at_.best_loss || !validation_ || at_.best_step == trainer_.steps_done()) return;
+    log::note(
+        "validation loss was lowest at step {} ({:.4f}) and is {:.4f} now: the run's model is that of step "
+        "{}",
+        at_.best_step, *at_.best_loss, *validation_, at_.best_step);
+  }
+
+  // The best checkpoint's loss over the whole validation part.
+  std::optional<Evaluation> whole_validation() {
+    if (!at_.best_loss) return std::nullopt;
+    const Clock clock;
+    std::optional<Evaluation> whole;
+    if (at_.best_step == trainer_.steps_done()) {
+      whole = trainer_.evaluate(corpus_.validation());
+    } else {
+      const LoadedCheckpoint best = folder_.load(at_.best_step);
+      Trainer chosen(config_, corpus_);
+      Parameters& p = chosen.model().parameters();
+      for (int i = 0; i < p.size(); ++i)
+        copy_stored(*best.model().find(p.info(i).name), p.value(i), best.folder());
+      whole = chosen.evaluate(corpus_.validation());
+    }
+    at_.eval_seconds += clock.seconds();
+    return whole;
+  }
+
+  Json counts(int64_t PartAudit::*what) const {
+    Json out;
+    for (Part part : {Part::kTrain, Part::kValidation, Part::kTest})
+      out[std::string(part_name(part))] = corpus_.audit.parts[static_cast<size_t>(part)].*what;
+    return out;
+  }
+
+  Json result() {
+    const std::optional<Evaluation> whole = whole_validation();
+    const double total = data_seconds_ + at_.train_seconds + at_.eval_seconds;
+    Json out;
+    out["run"] = folder_.path();
+    out["parameters"] = trainer_.model().parameters().count();
+    out["documents"] = counts(&PartAudit::documents);
+    out["targets"] = counts(&PartAudit::targets);
+    out["vocab_size"] = config_.model.vocab_size;
+    out["steps"] = trainer_.steps_done();
+    out["selected_step"] = at_.best_loss ? at_.best_step : trainer_.steps_done();
+    out["tokens_seen"] = at_.tokens_seen;
+    out["validation_loss"] = number_or_null(whole ? std::optional(whole->loss()) : std::nullopt);
+    out["validation_perplexity"] = number_or_null(whole ? std::optional(whole->perplexity()) : std::nullopt);
+    out["seconds"] = {
+        {"data", data_seconds_}, {"train", at_.train_seconds}, {"eval", at_.eval_seconds}, {"total", total}};
+    out["tokens_per_second"] = number_or_null(
+        at_.train_seconds > 0 ? std::optional(static_cast<double>(at_.tokens_seen) / at_.train_seconds)
+                              : std::nullopt);
+    out["peak_bytes"] = peak_bytes();
+    out["approximate_multiplies"] =
+        training_multiplies(config_.model, config_.train.block) * static_cast<double>(at_.tokens_seen);
+    out["trace"] = read_trace(folder_.at("metrics.jsonl"));
+    if (config_.train.samples > 0 && options_.samples)
+      out["samples"] = options_.samples(trainer_, *corpus_.tokenizer);
+    folder_.write("result.json", out.dump(2) + "\n");
+    return out;
+  }
+
+  RunFolder& folder_;
+  const Config config_;
+  const Corpus& corpus_;
+  const LoopOptions& options_;
+  Trainer trainer_;
+  std::string fingerprint_;
+  double data_seconds_;
+  Progressed at_;
+  std::optional<double> validation_;  // of the last evaluation
+};
+
+Corpus corpus_of(const Config& config, std::shared_ptr<const Tokenizer> tokenizer) {
+  CorpusOptions options;
+  options.tokenizer = std::move(tokenizer);
+  options.document_bounds = config.train.batches == "documents";
+  return build_corpus(config.data, options);
+}
+
+// The files that describe the run, which a death right after config.toml may have left out.
+void write_description(RunFolder& folder, const Corpus& corpus) {
+  if (!folder.has("tokenizer.json")) folder.write("tokenizer.json", corpus.tokenizer->to_json());
+  if (!folder.has("data.json")) folder.write("data.json", manifest_json(corpus).dump(2) + "\n");
+}
+
+void use_threads(const RunSettings& run) {
+  if (run.threads > 0) set_threads(static_cast<int>(run.threads));
+}
+
+}  // namespace
+
+Json train_run(RunFolder& folder, const Config& given, const LoopOptions& options) {
+  use_threads(given.run);
+  folder.write("config.toml", config_to_toml(given));
+  std::optional<Corpus> corpus;
+  std::optional<Loop> loop;
+  try {
+    const Clock clock;
+    corpus = corpus_of(given, nullptr);
+    Config config = given;
+    config.model.vocab_size = corpus->tokenizer->vocab_size();
+    loop.emplace(folder, config, *corpus, options, clock.seconds());
+    write_description(folder, *corpus);
+  } catch (...) {
+    folder.discard();
+    throw;
+  }
+  return loop->run();
+}
+
+Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
+                   const LoopOptions& options) {
+  ConfigBuilder builder;
+  builder.add_file(folder.at("config.toml"));
+  Config config = builder.finish();
+  if (overrides.threads > 0) config.run.threads = overrides.threads;
+  use_threads(config.run);
+  if (steps && *steps != config.train.steps) {
+    if (config.train.schedule != "constant")
+      log::note("{}: {} steps in place of {}: the {} schedule is that of the new number", folder.path(),
+                *steps, config.train.steps, config.train.schedule);
+    config.train.steps = *steps;
+    folder.write("config.toml", config_to_toml(config));
+  }
+  const std::optional<LoadedCheckpoint> checkpoint = folder.restore();
+  if (checkpoint && checkpoint->step() >= config.train.steps && folder.has("result.json")) {
+    log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
+              checkpoint->step());
+    return {Json::parse(read_file(folder.at("result.json"))), true};
+  }
+  const Clock clock;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  if (folder.has("tokenizer.json")) tokenizer = load_tokenizer(folder.at("tokenizer.json"));
+  const Corpus corpus = corpus_of(config, tokenizer);
+  if (folder.has("data.json"))
+    require_same_source(nlohmann::json::parse(read_file(folder.at("data.json"))), corpus);
+  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  Loop loop(folder, config, corpus, options, clock.seconds());
+  write_description(folder, corpus);
+  if (checkpoint) {
+    loop.restore(*checkpoint);
+    log::note("{}: goes on after step {}", folder.path(), checkpoint->step());
+  }
+  return {loop.run(), false};
+}
+
+Json read_trace(const std::string& metrics_path) {
+  Json trace = Json::array();
+  const std::string text = read_file(metrics_path);
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const Json line = Json::parse(text.substr(start, end - start), nullptr, false);
+    start = end + 1;
+    if (line.is_discarded() || !line.contains("validation_loss")) continue;
+    Json point;
+    for (const char* field : {"step", "tokens_seen", "train_batch_loss", "validation_loss"})
+      point[field] = line.value(field, Json());
+    trace.push_back(std::move(point));
+  }
+  return trace;
+}
+
+}  // namespace tril

@@ -1,0 +1,46 @@
+// loop: a whole training run in its folder: data, steps, evaluations, checkpoints, progress, result. It can
+// be stopped at any moment and goes on to the same bits. What it leaves out: the command line and the chart
+// (cli/train.cc).
+#pragma once
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "tril/base/error.h"
+#include "tril/train/run_folder.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+
+struct LoopOptions {
+  /// Texts that a finished run is asked for (train.samples), made by a room further down.
+  std::function<std::vector<std::string>(Trainer&, const Tokenizer&)> samples;
+  /// For tests: called after each step.
+  std::function<void(int64_t step)> after_step;
+};
+
+/// Trains a new run in `folder`, config.toml first, and returns result.json's document (design, section 7).
+/// Throws Refusal (the folder is discarded where nothing was trained), NonFinite (checkpoints stay),
+/// Interrupted.
+nlohmann::ordered_json train_run(RunFolder& folder, const Config& config, const LoopOptions& options = {});
+
+/// Goes on with a run; `steps` extends or shortens it. A finished run gives its result back, with `finished`
+/// set.
+struct Resumed {
+  nlohmann::ordered_json result;
+  bool finished = false;  // there was nothing to do
+};
+Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
+                   const LoopOptions& options = {});
+
+/// Ctrl-C or SIGTERM: work is saved. The exit code is 130 or 143.
+class Interrupted : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The points of the loss curve, from metrics.jsonl: result.json's `trace`.
+nlohmann::ordered_json read_trace(const std::string& metrics_path);
+
+}  // namespace tril

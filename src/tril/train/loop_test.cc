@@ -1,0 +1,155 @@
+#include "tril/train/loop.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <regex>
+
+#include "tril/base/file.h"
+#include "tril/base/threads.h"
+#include "tril/train/loaded_run.h"
+#include "tril/train/train_testing.h"
+
+namespace tril {
+
+std::string metrics_without_times(const std::string& run) {
+  return std::regex_replace(read_file(run + "/metrics.jsonl"), std::regex(",\"seconds\":[^}]*"), "");
+}
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json train(const std::string& path, const Config& config, const LoopOptions& options = {}) {
+  RunFolder folder = RunFolder::create(path);
+  return train_run(folder, config, options);
+}
+Resumed resume(const std::string& path, std::optional<int64_t> steps = std::nullopt) {
+  RunFolder folder = RunFolder::open(path);
+  return resume_run(folder, steps, {});
+}
+std::string last_weights(const std::string& run) {
+  const Json last = Json::parse(read_file(run + "/last.json"));
+  const std::string folder = run + "/" + last.at("path").get<std::string>();
+  return read_file(folder + "/model.safetensors") + read_file(folder + "/optimizer.safetensors");
+}
+
+class LoopTest : public testing::Test {
+ protected:
+  TemporaryFolder folder;
+};
+
+TEST_F(LoopTest, AResultHoldsWhatOtherProgramsRead) {
+  const Json result = train(folder / "a", small_run());
+  for (const char* field : {"run", "parameters", "documents", "targets", "vocab_size", "steps",
+                            "selected_step", "tokens_seen", "validation_loss", "validation_perplexity",
+                            "seconds", "tokens_per_second", "peak_bytes", "approximate_multiplies", "trace"})
+    EXPECT_TRUE(result.contains(field)) << field;
+  EXPECT_EQ(result["steps"], 12);
+  EXPECT_EQ(result["tokens_seen"], 12 * 16);
+  std::vector<int> steps;
+  for (const Json& point : result["trace"]) steps.push_back(point["step"]);
+  EXPECT_EQ(steps, (std::vector<int>{1, 5, 10, 12}));
+  EXPECT_LT(result["trace"].back()["train_batch_loss"], result["trace"].front()["train_batch_loss"]);
+  EXPECT_EQ(Json::parse(read_file(folder / "a/result.json")), result);
+}
+
+TEST_F(LoopTest, AnyNumberOfThreadsGivesTheSameBits) {
+  const int before = threads();
+  for (int count : {1, 2, 3, 7})
+    train(folder / std::to_string(count), small_run({"run.threads=" + std::to_string(count)}));
+  set_threads(before);
+  for (const char* other : {"2", "3", "7"}) {
+    EXPECT_EQ(metrics_without_times(folder / "1"), metrics_without_times(folder / other));
+    EXPECT_EQ(last_weights(folder / "1"), last_weights(folder / other));
+  }
+}
+
+TEST_F(LoopTest, AnInterruptedRunGoesOnToTheSameBits) {
+  train(folder / "whole", small_run());
+  for (int stop : {1, 4, 5, 7, 11}) {
+    const std::string path = folder / ("stopped" + std::to_string(stop));
+    LoopOptions options;
+    options.after_step = [&](int64_t step) {
+      if (step == stop) std::raise(SIGINT);
+    };
+    try {
+      train(path, small_run(), options);
+      FAIL() << "not interrupted at " << stop;
+    } catch (const Interrupted& e) {
+      EXPECT_EQ(e.exit_code(), kExitInterrupt);
+      EXPECT_NE(std::string(e.what()).find("tril resume " + path), std::string::npos);
+    }
+    EXPECT_FALSE(resume(path).finished);
+    EXPECT_EQ(metrics_without_times(path), metrics_without_times(folder / "whole")) << stop;
+    EXPECT_EQ(last_weights(path), last_weights(folder / "whole")) << stop;
+  }
+}
+
+TEST_F(LoopTest, AFinishedRunSaysSoAndCanBeExtended) {
+  train(folder / "whole", small_run());
+  train(folder / "parts", small_run({"train.steps=5"}));
+  EXPECT_TRUE(resume(folder / "parts").finished);
+  EXPECT_FALSE(resume(folder / "parts", 12).finished);
+  EXPECT_EQ(last_weights(folder / "parts"), last_weights(folder / "whole"));
+  EXPECT_TRUE(resume(folder / "parts").finished);  // the new number is kept
+}
+
+TEST_F(LoopTest, AChangedSourceIsRefused) {
+  const std::string text = folder / "text.txt";
+  std::string story;
+  for (int i = 0; i < 30; ++i)
+    story += "the cat " + std::string(i % 2 ? "sat" : "ran") + " on mat " + std::to_string(i) + "\n\n";
+  write_file_atomically(text, story);
+  const Config config = small_run({"data.path=" + text, "train.steps=4", "data.stories=0"});
+  train(folder / "run", config);
+  write_file_atomically(text, story + "and more\n");
+  EXPECT_THROW(resume(folder / "run", 6), Refusal);
+}
+
+TEST_F(LoopTest, ANonFiniteLossStopsWithTheLastGoodCheckpoint) {
+  // Weights of 1e9 after the first update: their products overflow.
+  const Config config = small_run({"train.learning_rate=1e9", "train.clip=0"});
+  try {
+    train(folder / "bad", config);
+    FAIL();
+  } catch (const NonFinite& e) {
+    EXPECT_EQ(e.exit_code(), kExitNonFinite);
+    EXPECT_NE(std::string(e.what()).find("step 2"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(RunFolder::view(folder / "bad").last(), 1);
+}
+
+TEST_F(LoopTest, ARefusedRunLeavesNothing) {
+  EXPECT_THROW(train(folder / "none", small_run({"data.path=" + (folder / "missing.txt")})), Refusal);
+  EXPECT_FALSE(folder_exists(folder / "none"));
+}
+
+TEST_F(LoopTest, AccumulatedPartsEqualOneLargeBatch) {
+  const std::vector<std::string> exact = {"run.engine=reference", "run.dtype=f64", "train.steps=3"};
+  const auto with = [&](const std::string& parts) {
+    std::vector<std::string> settings = exact;
+    settings.push_back("train.accumulate=" + parts);
+    return train(folder / parts, small_run(settings));
+  };
+  const Json one = with("1"), two = with("2"), five = with("5");  // 16 in fives: parts of 3 and 4
+  for (const Json& other : {two, five})
+    for (size_t i = 0; i < one["trace"].size(); ++i)
+      EXPECT_NEAR(one["trace"][i]["train_batch_loss"].get<double>(),
+                  other["trace"][i]["train_batch_loss"].get<double>(), 1e-10);
+}
+
+TEST_F(LoopTest, ARunOpensForUseWithItsBestWeights) {
+  train(folder / "a", small_run());
+  const LoadedRun best = load_run(folder / "a");
+  EXPECT_EQ(best.step, RunFolder::view(folder / "a").best());
+  EXPECT_TRUE(best.begins_with_bos);
+  EXPECT_EQ(load_run(folder / "a", 12).step, 12);
+  EXPECT_THROW(load_run(folder / "a", 3), Refusal);
+  const LoadedRun exact = load_run(folder / "a", 12, {"reference", "f64"});
+  EXPECT_EQ(exact.model->parameters().value(0).at(50),
+            load_run(folder / "a", 12).model->parameters().value(0).at(50));
+}
+
+}  // namespace
+}  // namespace tril

@@ -1,0 +1,194 @@
+#include "tril/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/base/hex.h"
+#include "tril/model/registry.h"
+#include "tril/train/schedule.h"
+
+namespace tril {
+namespace {
+
+// Parameters whose name begins with one of the comma-separated prefixes get no gradient.
+void freeze(Parameters& parameters, const std::string& prefixes) {
+  for (size_t start = 0; start < prefixes.size();) {
+    const size_t end = std::min(prefixes.find(',', start), prefixes.size());
+    const std::string prefix = prefixes.substr(start, end - start);
+    start = end + 1;
+    if (prefix.empty()) continue;
+    bool found = false;
+    for (int i = 0; i < parameters.size(); ++i) {
+      if (parameters.info(i).name.rfind(prefix, 0) != 0) continue;
+      parameters.set_frozen(i, true);
+      found = true;
+    }
+    if (!found) refuse("train.freeze: no parameter's name begins with '{}'", prefix);
+  }
+}
+
+// Rows [from, from + count) of a batch.
+Batch slice(const Batch& batch, int64_t from, int64_t count) {
+  const auto rows = [&](const Tensor& t) {
+    const int64_t width = t.shape.rank() == 1 ? 1 : t.shape.cols();
+    const Shape shape = t.shape.rank() == 1 ? Shape{count} : Shape{count, width};
+    return Tensor{shape, t.dtype, t.as<int32_t>() + from * width};
+  };
+  return {rows(batch.ids), rows(batch.targets)};
+}
+
+int64_t count_targets(const Tensor& targets) {
+  int64_t counted = 0;
+  for (int32_t target : targets.span<int32_t>()) counted += target >= 0 ? 1 : 0;
+  return counted;
+}
+
+}  // namespace
+
+TapeOptions tape_options(const RunSettings& run, bool record) {
+  return {run.engine == "reference" ? Engine::reference : Engine::fast, dtype_of(run), record, false};
+}
+
+DType dtype_of(const RunSettings& run) {
+  return run.dtype == "f64" ? DType::f64 : DType::f32;
+}
+
+Trainer::Trainer(const Config& config, const Corpus& corpus)
+    : config_(config),
+      torch_(static_cast<uint64_t>(config.train.seed)),
+      python_(config.train.seed),
+      model_(make_model(config.model, dtype_of(config.run))),
+      tape_(tape_options(config.run, true)),
+      evaluation_tape_(tape_options(config.run, false)) {
+  if (config.train.batches == "documents")
+    batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
+  if (config.train.random == "python") {
+    model_->initialize(python_);
+  } else {
+    model_->initialize(torch_);
+  }
+  if (batches_ == nullptr) batches_ = make_batches(config_, corpus, torch_);
+  freeze(model_->parameters(), config.train.freeze);
+  optimizer_ = std::make_unique<Optimizer>(model_->parameters(), config_.train, tape_.engine());
+}
+
+// Parts of an accumulated batch are summed and weighed by the whole batch's count of targets, so that they
+// equal one large batch also where their own counts differ.
+double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
+  const int64_t rows = batch.ids.shape[0], parts = std::min(config_.train.accumulate, rows);
+  counted = count_targets(batch.targets);
+  if (parts <= 1) {
+    const CrossEntropy out = model_->loss(tape_, batch, Reduce::mean);
+    tape_.backward(out.loss);
+    return out.loss.value().at(0);
+  }
+  double nats = 0;
+  const double share = counted == 0 ? 0 : 1.0 / static_cast<double>(counted);
+  for (int64_t part = 0; part < parts; ++part) {
+    const int64_t from = rows * part / parts, end = rows * (part + 1) / parts;
+    const CrossEntropy out = model_->loss(tape_, slice(batch, from, end - from), Reduce::sum);
+    tape_.backward(out.loss, share);
+    nats += out.loss.value().at(0);
+    tape_.reset();
+  }
+  return nats * share;
+}
+
+StepResult Trainer::step() {
+  const int64_t step = steps_done_ + 1;
+  const Batch batch = batches_->next();
+  model_->parameters().zero_grads();
+  tape_.reset();
+  StepResult result{step, 0, 0, learning_rate_at(config_.train, step), 0};
+  result.loss = gather_gradients(batch, result.targets);
+  result.gradient_norm = optimizer_->gradient_norm();
+  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
+    stop_non_finite(step, result.loss, result.gradient_norm);
+  optimizer_->update(step, result.learning_rate, result.gradient_norm);
+  steps_done_ = step;
+  return result;
+}
+
+std::optional<Evaluation> Trainer::evaluate(const Tokens& tokens, int64_t limit) {
+  return tril::evaluate(*model_, evaluation_tape_, tokens, limit);
+}
+
+void Trainer::stop_non_finite(int64_t step, double loss, double norm) const {
+  const Parameters& p = model_->parameters();
+  std::string where = "the loss";
+  for (int i = 0; i < 2 * p.size(); ++i) {  // weights first: a bad one makes every gradient bad
+    const Tensor t = i < p.size() ? p.value(i) : p.grad(i - p.size());
+    bool bad = false;
+    for (int64_t n = 0; n < t.count() && !bad; ++n) bad = !std::isfinite(t.at(n));
+    if (!bad) continue;
+    where = (i < p.size() ? "the weights " : "the gradient of ") + p.info(i % p.size()).name;
+    break;
+  }
+  throw NonFinite(
+      fmt::format("training stopped at step {}: loss {}, gradient norm {}; the first tensor with a NaN or an "
+                  "infinity is {}. "
+                  "Try a smaller train.learning_rate (it is {}) or train.clip",
+                  step, loss, norm, where, config_.train.learning_rate));
+}
+
+void Trainer::describe(Checkpoint& checkpoint) const {
+  const Parameters& p = model_->parameters();
+  const auto views = [&](const Tensor& flat) {
+    std::vector<StoredTensor> all;
+    for (int i = 0; i < p.size(); ++i) {
+      const ParameterInfo& info = p.info(i);
+      all.push_back(stored(info.name, {info.shape, flat.dtype,
+                                       static_cast<char*>(flat.data) + info.offset * size_of(flat.dtype)}));
+    }
+    return all;
+  };
+  checkpoint.step = steps_done_;
+  checkpoint.model = views(p.flat_values());
+  checkpoint.optimizer.clear();
+  const std::pair<const char*, Tensor> moments[] = {{"m.", optimizer_->moment1()},
+                                                    {"v.", optimizer_->moment2()}};
+  for (const auto& [prefix, flat] : moments) {
+    for (StoredTensor& view : views(flat)) {
+      view.name = prefix + view.name;
+      checkpoint.optimizer.push_back(std::move(view));
+    }
+  }
+}
+
+nlohmann::json Trainer::generators() const {
+  return {{"torch", to_hex(torch_.state())},
+          {"python", to_hex(python_.state())},
+          {"batches", to_hex(batches_->state())}};
+}
+
+void Trainer::restore(const LoadedCheckpoint& checkpoint, const nlohmann::json& generators) {
+  Checkpoint here;
+  describe(here);
+  const auto specs = [](const std::vector<StoredTensor>& tensors) {
+    std::vector<TensorSpec> all;
+    for (const StoredTensor& t : tensors) all.push_back({t.name, t.type, t.shape});
+    return all;
+  };
+  require_tensors(checkpoint.model(), specs(here.model));
+  require_tensors(checkpoint.optimizer(), specs(here.optimizer));
+  const auto take = [](const SafetensorsFile& file, const StoredTensor& to) {
+    const StoredTensor* from = file.find(to.name);
+    std::copy(from->bytes.begin(), from->bytes.end(), const_cast<char*>(to.bytes.data()));
+  };
+  for (const StoredTensor& t : here.model) take(checkpoint.model(), t);
+  for (const StoredTensor& t : here.optimizer) take(checkpoint.optimizer(), t);
+  const auto state = [&](const char* name) {
+    const auto found = generators.find(name);
+    if (found == generators.end() || !found->is_string())
+      refuse("{}: state.json holds no generator '{}'", checkpoint.folder(), name);
+    return from_hex(found->get<std::string>(), checkpoint.folder() + "/state.json");
+  };
+  torch_.set_state(state("torch"));
+  python_.set_state(state("python"));
+  batches_->set_state(state("batches"));
+  steps_done_ = checkpoint.step();
+}
+
+}  // namespace tril
