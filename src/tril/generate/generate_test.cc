@@ -2,9 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
-#include "tril/generate/score.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
@@ -97,22 +94,6 @@ TEST_F(GenerateTest, WhatIsStreamedIsWhatIsReturned) {
   GenerateOptions o = options(1);
   o.on_text = [&](std::string_view piece) { streamed += piece; };
   EXPECT_EQ(generate(*run, "the", o).continuation, streamed);
-}
-
-// The chain rule: a text's score is the sum of its tokens' log-probabilities, each from next_logits.
-TEST_F(GenerateTest, ScoreIsTheSumOverPrefixes) {
-  const std::string text = "the girl was happy . the end";
-  const Score s = score(*run, text);
-  const std::vector<int32_t> ids = prompt_ids(*run, text);
-  ASSERT_EQ(s.tokens.size(), ids.size() - 1);
-  Tape tape({Engine::fast, DType::f32, false});
-  double nats = 0;
-  for (size_t i = 1; i < ids.size(); ++i)
-    nats -= std::log(
-        probabilities(next_logits(*run, tape, std::span(ids).first(i)))[static_cast<size_t>(ids[i])]);
-  EXPECT_NEAR(s.nats, nats, 1e-4);
-  EXPECT_NEAR(s.bits_per_byte(), nats / std::log(2.0) / static_cast<double>(text.size()), 1e-5);
-  EXPECT_THROW(score(*run, ""), Refusal);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 
 #include "tril/base/file.h"
 #include "tril/base/threads.h"
-#include "tril/train/loaded_run.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
@@ -137,18 +136,6 @@ TEST_F(LoopTest, AccumulatedPartsEqualOneLargeBatch) {
     for (size_t i = 0; i < one["trace"].size(); ++i)
       EXPECT_NEAR(one["trace"][i]["train_batch_loss"].get<double>(),
                   other["trace"][i]["train_batch_loss"].get<double>(), 1e-10);
-}
-
-TEST_F(LoopTest, ARunOpensForUseWithItsBestWeights) {
-  train(folder / "a", small_run());
-  const LoadedRun best = load_run(folder / "a");
-  EXPECT_EQ(best.step, RunFolder::view(folder / "a").best());
-  EXPECT_TRUE(best.begins_with_bos);
-  EXPECT_EQ(load_run(folder / "a", 12).step, 12);
-  EXPECT_THROW(load_run(folder / "a", 3), Refusal);
-  const LoadedRun exact = load_run(folder / "a", 12, {"reference", "f64"});
-  EXPECT_EQ(exact.model->parameters().value(0).at(50),
-            load_run(folder / "a", 12).model->parameters().value(0).at(50));
 }
 
 }  // namespace

@@ -1,0 +1,64 @@
+#include "tril/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include "tril/base/error.h"
+#include "tril/train/train_testing.h"
+
+namespace tril {
+namespace {
+
+struct Made {
+  Config config;
+  Corpus corpus;
+  Trainer trainer;
+  explicit Made(const std::vector<std::string>& settings)
+      : config(small_run(settings)), corpus(build(config)), trainer(config, corpus) {}
+  static Corpus build(Config& config) {
+    CorpusOptions quiet;
+    quiet.announce = false;
+    Corpus corpus = build_corpus(config.data, quiet);
+    config.model.vocab_size = corpus.tokenizer->vocab_size();
+    return corpus;
+  }
+};
+
+TEST(Trainer, StepsCountFromOneAndLossFalls) {
+  Made made({});
+  EXPECT_EQ(made.trainer.steps_done(), 0);
+  const StepResult first = made.trainer.step();
+  EXPECT_EQ(first.step, 1);
+  EXPECT_EQ(first.targets, 16);
+  StepResult last;
+  for (int i = 0; i < 40; ++i) last = made.trainer.step();
+  EXPECT_LT(last.loss, first.loss);
+}
+
+TEST(Trainer, FastFollowsTheReferenceInDouble) {
+  Made fast({}), exact({"run.engine=reference", "run.dtype=f64"});
+  for (int i = 0; i < 5; ++i) EXPECT_NEAR(fast.trainer.step().loss, exact.trainer.step().loss, 1e-4);
+}
+
+TEST(Trainer, StepsAfterTheSecondAskForNoMemory) {
+  Made made({});
+  made.trainer.step();
+  made.trainer.step();
+  const size_t held = made.trainer.activation_bytes();
+  for (int i = 0; i < 5; ++i) made.trainer.step();
+  EXPECT_EQ(made.trainer.activation_bytes(), held);
+}
+
+TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
+  Made made({"train.freeze=token_embedding,W_"});
+  const Parameters& p = made.trainer.model().parameters();
+  const double token = p.value(0).at(20), query = p.value(p.find("W_Q.weight")).at(0),
+               head = p.value(p.find("vocab_head.weight")).at(0);
+  for (int i = 0; i < 3; ++i) made.trainer.step();
+  EXPECT_EQ(p.value(0).at(20), token);
+  EXPECT_EQ(p.value(p.find("W_Q.weight")).at(0), query);
+  EXPECT_NE(p.value(p.find("vocab_head.weight")).at(0), head);
+  EXPECT_THROW(Made({"train.freeze=nonsense"}), Refusal);
+}
+
+}  // namespace
+}  // namespace tril
