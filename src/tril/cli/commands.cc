@@ -15,6 +15,7 @@ constexpr std::array kCommands = {
     Command{"data audit", "what a text is made of: documents, words, duplicates, trouble",
             declare_data_audit},
     Command{"data tokenize", "the tokens of a text", declare_data_tokenize},
+    Command{"data train-tokenizer", "byte-level BPE merges from a text", declare_data_train_tokenizer},
     Command{"data tales", "stories from the built-in generator", declare_data_tales},
     Command{"data fetch", "public texts from their pinned addresses", declare_data_fetch},
     Command{"show", "what a file or a run holds, every byte read and checked", declare_show},

@@ -44,6 +44,7 @@ std::string commands_page();
 Action declare_presets(Options& options);
 Action declare_data_audit(Options& options);
 Action declare_data_tokenize(Options& options);
+Action declare_data_train_tokenizer(Options& options);
 Action declare_data_tales(Options& options);
 Action declare_data_fetch(Options& options);
 Action declare_config(Options& options);

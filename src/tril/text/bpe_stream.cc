@@ -33,7 +33,7 @@ void BpeStreamEncoder::encode(std::string_view chunk, bool final, std::vector<in
 
 void encode_file(const std::string& path, const BpeTokenizer& tokenizer, Specials specials,
                  const std::function<void(std::span<const int32_t>)>& sink,
-                 const std::function<void(int64_t, int64_t)>& progress) {
+                 const std::function<void(int64_t, int64_t)>& progress, int64_t skip) {
   constexpr size_t kChunk = 1 << 22;
   std::error_code error;
   const auto total = static_cast<int64_t>(std::filesystem::file_size(path, error));
@@ -42,7 +42,8 @@ void encode_file(const std::string& path, const BpeTokenizer& tokenizer, Special
   BpeStreamEncoder encoder(tokenizer, specials);
   std::string chunk(kChunk, '\0');
   std::vector<int32_t> ids;
-  for (int64_t done = 0; file;) {
+  file.seekg(skip);
+  for (int64_t done = std::min(skip, total); file;) {
     file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
     const auto got = file.gcount();
     if (file.bad()) refuse("{}: reading stopped at byte {}", path, done);
