@@ -3,6 +3,7 @@
 
 #include "tril/base/error.h"
 #include "tril/data/corpus_parts.h"
+#include "tril/text/bpe_train.h"
 #include "tril/text/char_tokenizer.h"
 #include "tril/text/normalize.h"
 #include "tril/text/utf8.h"
@@ -38,6 +39,7 @@ class StreamCorpus {
   void split_by_hash();
   void cut_tail();
   void choose_tokenizer();
+  void train_merges();
   void fill_parts();
   void append(const Document& document, int64_t number, Tokens& part);
 
@@ -99,12 +101,31 @@ void StreamCorpus::cut_tail() {
 
 void StreamCorpus::choose_tokenizer() {
   if (work_.corpus.tokenizer != nullptr) return;
+  if (work_.settings.tokenizer == "bpe") return train_merges();
   std::vector<std::string_view> texts;
   for (const Document& document : documents_) texts.push_back(document.text);
   // The newline that ends each of several documents belongs to the vocabulary.
   if (documents_.size() > 1 && !work_.options.document_bounds && split_ != "tail") texts.push_back("\n");
   work_.corpus.tokenizer = std::make_shared<CharTokenizer>(CharTokenizer::sorted_code_points(texts),
                                                            work_.options.document_bounds);
+}
+
+/// Merges from the training documents, each a text of its own.
+void StreamCorpus::train_merges() {
+  const DataSettings& settings = work_.settings;
+  BpeTrainSettings wanted;
+  if (settings.vocabulary > 0) wanted.vocab_size = settings.vocabulary;
+  if (settings.pattern == "gpt4") wanted.pattern = SplitPattern::kGpt4;
+  BpeTrainer trainer(wanted);
+  for (const Document& document : documents_) {
+    if (document.part == Part::kTrain) trainer.add(document.text);
+  }
+  const auto tokenizer = std::make_shared<BpeTokenizer>(trainer.train());
+  if (tokenizer->vocab_size() < wanted.vocab_size) {
+    work_.note(fmt::format("{}: no pair is left to merge: {} ids, fewer than the {} asked for",
+                           work_.source.name(), tokenizer->vocab_size(), wanted.vocab_size));
+  }
+  work_.corpus.tokenizer = tokenizer;
 }
 
 void StreamCorpus::append(const Document& document, int64_t number, Tokens& part) {

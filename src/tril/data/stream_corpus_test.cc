@@ -2,6 +2,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tril/base/error.h"
 #include "tril/data/corpus.h"
 
@@ -113,6 +115,38 @@ TEST(StreamCorpus, UnknownCharactersOfAnotherTextAreNamed) {
 TEST(StreamCorpus, WhiteSpaceIsCharacters) {
   EXPECT_EQ(characters("\n\n\n", "tail").tokenizer->vocab_size(), 1);
   EXPECT_THROW(characters(" \n\n", "none", "line"), Refusal);  // no line holds a document
+}
+
+Corpus merged(const std::string& text, const std::string& split, int64_t vocabulary) {
+  DataSettings settings;
+  settings.text = text;
+  settings.tokenizer = "bpe";
+  settings.vocabulary = vocabulary;
+  settings.split = split;
+  settings.documents = "separator";
+  CorpusOptions options;
+  options.announce = false;
+  return build_corpus(settings, options);
+}
+
+TEST(StreamCorpus, BpeIsTrainedOnTheTrainingDocuments) {
+  const Corpus corpus = merged("aab aab<|endoftext|>\nab <|end\xFF", "none", 260);
+  EXPECT_EQ(corpus.tokenizer->kind(), "bpe");
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 260);  // 256 bytes, "a b", "a ab", one more merge, the end token
+  const auto end = corpus.tokenizer->eos();
+  ASSERT_EQ(end, 259);
+  const auto& ids = corpus.train().ids;
+  EXPECT_EQ(std::count(ids.begin(), ids.end(), *end), 2);  // one behind each document
+  EXPECT_EQ(ids.back(), *end);
+  EXPECT_EQ(ids[0], 257);
+}
+
+TEST(StreamCorpus, BpeWithTooLittleTextSaysSo) {
+  const Corpus corpus = merged("ab", "none", 300);
+  EXPECT_EQ(corpus.tokenizer->vocab_size(), 258);
+  ASSERT_FALSE(corpus.audit.notes.empty());
+  EXPECT_NE(corpus.audit.notes.back().find("258 ids, fewer than the 300 asked for"), std::string::npos);
+  EXPECT_THROW(merged("a", "tail", 300), Refusal);  // int(0.9) = 0 characters train
 }
 
 }  // namespace
