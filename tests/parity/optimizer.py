@@ -1,4 +1,5 @@
-"""Adam and AdamW for 20 steps on stored gradients: a matrix and a vector, with and without weight decay and clipping."""
+"""Adam and AdamW for 20 steps on stored gradients, by PyTorch in float64: a matrix and a vector, with and without
+weight decay and clipping."""
 import torch
 
 from common import tensor, values, write
@@ -13,17 +14,19 @@ gradients = [{"matrix": torch.empty(5, 7).uniform_(-1, 1) * sizes * (0 if step =
 for g in gradients:
     g["vector"][2] = 0
 
-settings = [("adam", dict(lr=1e-2), 0), ("adam", dict(lr=1e-2, betas=(0.85, 0.99)), 0), ("adamw", dict(lr=3e-3, weight_decay=0), 0),
+settings = [("adam", dict(lr=1e-2), 0), ("adam", dict(lr=1e-2, weight_decay=0.1), 1.0),
+            ("adam", dict(lr=1e-2, betas=(0.85, 0.99)), 0),
+            ("adamw", dict(lr=3e-3, weight_decay=0), 0),
             ("adamw", dict(lr=3e-3, weight_decay=1e-4), 1.0), ("adamw", dict(lr=1e-3, betas=(0.9, 0.95), weight_decay=0.1), 0.25),
             ("adamw", dict(lr=1e-2, weight_decay=0.5, eps=1e-3), 1e6)]
 cases = []
 for name, options, clip in settings:
-    p = {k: torch.nn.Parameter(v.clone()) for k, v in start.items()}
+    p = {k: torch.nn.Parameter(v.double()) for k, v in start.items()}
     optimizer = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[name](p.values(), **options)
     norms, after = [], {}
     for step, g in enumerate(gradients, 1):
         for k in p:
-            p[k].grad = g[k].clone()
+            p[k].grad = g[k].double()
         norms.append(float(torch.nn.utils.clip_grad_norm_(p.values(), clip or float("inf"))))
         optimizer.step()
         if step in (1, 2, STEPS):

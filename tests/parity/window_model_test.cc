@@ -1,4 +1,4 @@
-// The teaching model as a whole against PyTorch: initial weights of its presets (initial_weights.json), and
+// The window models as a whole against PyTorch: initial weights of presets (initial_weights.json), and
 // logits, loss and every gradient of a padded batch (window_model.json, made in float64).
 #include <gtest/gtest.h>
 
@@ -65,8 +65,9 @@ TEST(ParityWindowModel, InitialWeightsOfTheSmokePresetAndOfFourHeads) {
 /// difference of logits, loss and gradients.
 template <class T>
 double step_difference(const json& all, const json& stored, Engine engine) {
-  const ModelConfig config =
+  ModelConfig config =
       window_config(all["vocabulary"], all["context"], all["d_model"], all["hidden"], stored["heads"]);
+  config.family = text(stored["family"]);
   const auto model = drawn_model(config, dtype_of<T>(), stored["seed"].get<uint64_t>());
   Parameters& parameters = model->parameters();
   double worst = 0;
@@ -102,7 +103,7 @@ double step_difference(const json& all, const json& stored, Engine engine) {
 TEST(ParityWindowModel, LogitsLossAndEveryGradientOfAPaddedBatch) {
   const json all = load("window_model");
   for (const json& stored : all["cases"]) {
-    SCOPED_TRACE(stored["heads"].dump() + " heads");
+    SCOPED_TRACE(stored["family"].dump() + ", heads " + stored["heads"].dump());
     EXPECT_LE(step_difference<double>(all, stored, Engine::reference), 1e-13);
     EXPECT_LE(step_difference<float>(all, stored, Engine::reference), 1e-6);
     EXPECT_LE(step_difference<float>(all, stored, Engine::fast), 1e-6);
