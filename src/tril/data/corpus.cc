@@ -20,6 +20,11 @@ std::shared_ptr<const Tokenizer> given_tokenizer(const DataSettings& settings, c
   return load_tokenizer(name);
 }
 
+/// "1 document", "1,300 documents".
+std::string counted(int64_t count, const char* noun) {
+  return fmt::format("{} {}{}", with_commas(count), noun, count == 1 ? "" : "s");
+}
+
 /// data.stories: the first so many documents.
 void take_stories(CorpusWork& work) {
   const int64_t wanted = work.settings.stories;
@@ -29,19 +34,26 @@ void take_stories(CorpusWork& work) {
   if (have > wanted) {
     texts.resize(static_cast<size_t>(wanted));
   } else if (have < wanted) {
-    work.note(fmt::format("{}: {} documents, fewer than the {} asked for: all are taken", work.source.name(),
-                          with_commas(have), with_commas(wanted)));
+    work.note(fmt::format("{}: {}, fewer than the {} asked for: all are taken", work.source.name(),
+                          counted(have, "document"), with_commas(wanted)));
   }
+}
+
+/// A tail is cut from the text as it stands, so documents don't matter to it unless some of them are asked
+/// for.
+std::string rule_of(const DataSettings& settings, const Source& source, bool words) {
+  if (settings.split == "tail" && settings.documents == "auto" && settings.stories == 0) return "whole";
+  return document_rule(settings.documents, source, words);
 }
 
 void warn_of_trouble(const CorpusWork& work) {
   const Audit& audit = work.corpus.audit;
   const std::string name = work.source.name();
   if (audit.empty_documents > 0) {
-    work.note(fmt::format("{}: {} documents without text dropped", name, with_commas(audit.empty_documents)));
+    work.note(fmt::format("{}: {} without text dropped", name, counted(audit.empty_documents, "document")));
   }
   if (audit.encoding.nul > 0) {
-    work.warn(fmt::format("{}: {} NUL bytes, read as characters", name, with_commas(audit.encoding.nul)));
+    work.warn(fmt::format("{}: {}, read as characters", name, counted(audit.encoding.nul, "NUL byte")));
   }
   if (audit.encoding.replacement > 0) {
     work.warn(fmt::format("{}: {} times U+FFFD, which a program leaves where it could not read the text",
@@ -89,9 +101,7 @@ Corpus build_corpus(const DataSettings& settings, const CorpusOptions& options) 
   }
   const Source source = open_source(settings, kind == "bpe");
   corpus.source = {source.kind, source.path, source.bytes, source.files, source.sha256};
-  const std::string rule = settings.split == "tail" && settings.documents == "auto"
-                               ? std::string("whole")
-                               : document_rule(settings.documents, source, words);
+  const std::string rule = rule_of(settings, source, words);
   CorpusWork work{settings, options, source, cut_documents(source, rule), corpus};
   Audit& audit = corpus.audit;
   audit.documents_rule = rule;

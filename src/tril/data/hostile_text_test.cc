@@ -84,7 +84,7 @@ TEST(HostileText, LiteralSpecialsArePlainText) {
 
 TEST(HostileText, NulBytesAreCharactersWithAWarning) {
   const std::string text = std::string("a\0b ", 4) + "and enough other text that this is no binary file";
-  EXPECT_THAT(testing::PrintToString(of_text(text, "word").audit.warnings), HasSubstr("1 NUL bytes"));
+  EXPECT_THAT(testing::PrintToString(of_text(text, "word").audit.warnings), HasSubstr("1 NUL byte,"));
   EXPECT_EQ(decoded(of_text(text, "char")), text);
 }
 

@@ -70,7 +70,9 @@ void add_folder(const std::string& path, bool any_bytes, Source& source) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(path, error)) {
-    if (entry.path().extension() == ".txt" && !entry.is_directory()) names.push_back(entry.path().filename());
+    std::error_code ignored;  // a link that leads nowhere is named when it is read
+    if (entry.path().extension() == ".txt" && !entry.is_directory(ignored))
+      names.push_back(entry.path().filename());
   }
   if (error) refuse("{}: can't be read: {}", path, error.message());
   if (names.empty()) refuse("{}: no trainable text: the folder holds no .txt file", path);
@@ -143,6 +145,11 @@ void add_tales(const DataSettings& settings, Source& source) {
   source.sha256 = sha256_hex(all);
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code error;  // what is wrong with the path is said when it is opened
+  return fs::is_directory(path, error);
+}
+
 bool is_jsonl(const std::string& path) {
   const std::string extension = fs::path(path).extension();
   return extension == ".jsonl" || extension == ".ndjson";
@@ -164,7 +171,7 @@ Source open_source(const DataSettings& settings, bool any_bytes) {
   } else if (settings.path.empty() || settings.path == "tales") {
     source.kind = source.path = "tales";
     add_tales(settings, source);
-  } else if (fs::is_directory(settings.path)) {
+  } else if (is_folder(settings.path)) {
     source.kind = "folder";
     add_folder(settings.path, any_bytes, source);
   } else if (is_jsonl(settings.path)) {

@@ -105,7 +105,7 @@ void StreamCorpus::choose_tokenizer() {
   std::vector<std::string_view> texts;
   for (const Document& document : documents_) texts.push_back(document.text);
   // The newline that ends each of several documents belongs to the vocabulary.
-  if (documents_.size() > 1 && !work_.options.document_bounds && split_ != "tail") texts.push_back("\n");
+  if (work_.documents.texts.size() > 1 && !work_.options.document_bounds) texts.push_back("\n");
   work_.corpus.tokenizer = std::make_shared<CharTokenizer>(CharTokenizer::sorted_code_points(texts),
                                                            work_.options.document_bounds);
 }

@@ -52,6 +52,19 @@ TEST(StreamCorpus, TailCutsAtNineTenthsOfTheCharacters) {
   EXPECT_EQ(corpus.train().text_bytes, 13);
 }
 
+TEST(StreamCorpus, TailOfTheFirstDocuments) {
+  DataSettings settings;
+  settings.text = "aaaa<|endoftext|>bbbb<|endoftext|>cccc";
+  settings.tokenizer = "char";
+  settings.split = "tail";
+  settings.stories = 2;
+  CorpusOptions options;
+  options.announce = false;
+  const Corpus corpus = build_corpus(settings, options);
+  EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids), "aaaa\nbbb");  // int(0.9 · 8) = 7 characters
+  EXPECT_EQ(corpus.tokenizer->decode(corpus.validation().ids), "b\n");
+}
+
 TEST(StreamCorpus, TailOfTinyText) {
   EXPECT_EQ(characters("a", "tail").train().ids.size(), 0u);  // int(0.9) = 0
   EXPECT_EQ(characters("a", "tail").validation().ids.size(), 1u);

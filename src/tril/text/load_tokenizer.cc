@@ -130,13 +130,15 @@ std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const st
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path) {
   namespace fs = std::filesystem;
-  const bool folder = fs::is_directory(path);
+  std::error_code error;  // what is wrong with the path is said when it is read
+  const bool folder = fs::is_directory(path, error);
   const std::string inside = folder ? path : fs::path(path).parent_path().string();
   const std::string name = folder ? "" : fs::path(path).filename().string();
   const std::string vocab = fs::path(inside) / "vocab.json", merges = fs::path(inside) / "merges.txt";
   const std::string file = folder ? (fs::path(path) / "tokenizer.json").string() : path;
-  const bool pair = name == "vocab.json" || name == "merges.txt" ||
-                    (folder && !fs::exists(file) && fs::exists(vocab) && fs::exists(merges));
+  const bool pair =
+      name == "vocab.json" || name == "merges.txt" ||
+      (folder && !fs::exists(file, error) && fs::exists(vocab, error) && fs::exists(merges, error));
   if (pair) return parse_vocab_and_merges(read_file(vocab), vocab, read_file(merges), merges);
   if (name.ends_with(".tiktoken")) return parse_tiktoken(read_file(path), path);
   return parse_tokenizer(read_file(file), file);
