@@ -49,7 +49,8 @@ TEST(TokenizerJson, WordsAgreeWithHuggingFaceTokenizers) {
 
 TEST(TokenizerJson, CharactersAgreeWithHuggingFaceTokenizers) {
   const auto tokenizer = load_tokenizer(kTests + "data/char_tokenizer.json");
-  for (const auto& one : stored()["char"]) {
+  const auto numbers = stored();
+  for (const auto& one : numbers["char"]) {
     const auto text = one["text"].get<std::string>();
     EXPECT_EQ(tokenizer->encode(text), one["ids"].get<std::vector<int32_t>>());
     EXPECT_EQ(one["decoded"].get<std::string>(), text);  // what the other program makes of the ids
