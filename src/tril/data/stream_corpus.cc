@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "tril/base/error.h"
+#include "tril/base/progress.h"
 #include "tril/data/corpus_parts.h"
 #include "tril/text/bpe_train.h"
 #include "tril/text/char_tokenizer.h"
@@ -116,6 +117,8 @@ void StreamCorpus::train_merges() {
   BpeTrainSettings wanted;
   if (settings.vocabulary > 0) wanted.vocab_size = settings.vocabulary;
   if (settings.pattern == "gpt4") wanted.pattern = SplitPattern::kGpt4;
+  Progress progress("merge", wanted.vocab_size);
+  wanted.progress = [&](int64_t done, int64_t total) { progress.update(wanted.vocab_size - total + done); };
   BpeTrainer trainer(wanted);
   for (const Document& document : documents_) {
     if (document.part == Part::kTrain) trainer.add(document.text);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/text/tokenizer_json.h"
 #include "tril/text/utf8.h"
 
@@ -62,9 +63,9 @@ std::vector<int32_t> CharTokenizer::encode(std::string_view text) const {
     const CodePoint c = code_point_at(text, at);
     const int32_t id = id_of(c.value);
     if (id < 0) {
-      refuse("text: character {} (byte {}): '{}' ({}) is not among the {} characters of the vocabulary",
-             ids.size() + 1, at, text.substr(at, static_cast<size_t>(c.length)), code_point_name(c.value),
-             characters_.size());
+      refuse("text: character {} (byte {}): {} ({}) is not among the {} characters of the vocabulary",
+             ids.size() + 1, at, in_quotes(text.substr(at, static_cast<size_t>(c.length))),
+             code_point_name(c.value), characters_.size());
     }
     ids.push_back(id);
     at += static_cast<size_t>(c.length);

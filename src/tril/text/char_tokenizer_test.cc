@@ -54,6 +54,13 @@ TEST(CharTokenizer, UnknownCharacterIsNamedWithItsPosition) {
     EXPECT_STREQ(refusal.what(),
                  "text: character 2 (byte 1): 'é' (U+00E9) is not among the 26 characters of the vocabulary");
   }
+  try {
+    tokenizer.encode("\x1B[2J");  // nothing that moves a terminal's cursor is printed
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(std::string(refusal.what()).rfind("text: character 1 (byte 0): '\\x1b' (U+001B)", 0), 0u)
+        << refusal.what();
+  }
   const auto unknown = tokenizer.unknown("éa\"");
   ASSERT_EQ(unknown.size(), 2u);
   EXPECT_EQ(unknown[0].text, "é");

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/text/normalize.h"
 #include "tril/text/tokenizer_json.h"
 #include "tril/text/utf8.h"
@@ -60,7 +61,7 @@ WordTokenizer::WordTokenizer(const std::vector<std::string>& words) {
     const std::string& word = tokens_[id];
     if (is_one_of(word, kSpecialNames)) refuse("vocabulary: id {}: {} is a special's name", id, word);
     const auto [place, fresh] = ids_.emplace(word, static_cast<int32_t>(id));
-    if (!fresh) refuse("vocabulary: '{}' has two ids, {} and {}", word, place->second, id);
+    if (!fresh) refuse("vocabulary: {} has two ids, {} and {}", in_quotes(word), place->second, id);
   }
 }
 
