@@ -193,6 +193,14 @@ TEST_F(HostileFixtures, DocumentsAreCounted) {
   EXPECT_EQ(glued.audit.documents(), 5);
   EXPECT_EQ(glued.audit.empty_documents, 2);
   EXPECT_EQ(of_file(folder_ + "stories_blankline_sep.txt", "word").audit.documents(), 5);
+  // As a stream: one end token behind each document that holds text, and no mark among the characters.
+  DataSettings settings;
+  settings.path = folder_ + "stories_bad_sep.txt";
+  settings.tokenizer = "char";
+  settings.split = "none";
+  CorpusOptions options;
+  options.announce = false;
+  EXPECT_EQ(decoded(build_corpus(settings, options)), "One.\nTwo.\nThree.\nFour.\nFive.\n\n\n\nSix.\n");
 }
 
 }  // namespace

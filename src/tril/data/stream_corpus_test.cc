@@ -65,39 +65,6 @@ TEST(StreamCorpus, TailOfTheFirstDocuments) {
   EXPECT_EQ(corpus.tokenizer->decode(corpus.validation().ids), "b\n");
 }
 
-TEST(StreamCorpus, BpeIsTrainedOnTheTrainingPartAlone) {
-  DataSettings settings;
-  settings.text = "zz zz zz zz zz zz zz zz zz zz zz zz xy xy";
-  settings.tokenizer = "bpe";
-  settings.split = "tail";
-  settings.vocabulary = 300;
-  CorpusOptions options;
-  options.announce = false;
-  const Corpus corpus = build_corpus(settings, options);
-  EXPECT_EQ(corpus.tokenizer->kind(), "bpe");
-  EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids) + corpus.tokenizer->decode(corpus.validation().ids),
-            settings.text);
-  EXPECT_LT(corpus.tokenizer->vocab_size(), 300);  // few pairs, and it is said
-  EXPECT_FALSE(corpus.audit.notes.empty());
-}
-
-TEST(StreamCorpus, BpeDocumentsEndWithTheEndToken) {
-  DataSettings settings;
-  settings.text = "one\xFF<|endoftext|>two";  // any byte goes in
-  settings.tokenizer = "bpe";
-  settings.split = "none";
-  settings.vocabulary = 257;
-  CorpusOptions options;
-  options.announce = false;
-  const Corpus corpus = build_corpus(settings, options);
-  const auto end = corpus.tokenizer->end_of_document();
-  ASSERT_TRUE(end.has_value());
-  EXPECT_EQ(std::count(corpus.train().ids.begin(), corpus.train().ids.end(), *end), 2);
-  EXPECT_EQ(corpus.train().ids.back(), *end);
-  EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids), "one\xFFtwo");
-  EXPECT_EQ(corpus.audit.encoding.invalid_utf8, 1);
-}
-
 TEST(StreamCorpus, TailOfTinyText) {
   EXPECT_EQ(characters("a", "tail").train().ids.size(), 0u);  // int(0.9) = 0
   EXPECT_EQ(characters("a", "tail").validation().ids.size(), 1u);
@@ -185,6 +152,14 @@ TEST(StreamCorpus, BpeIsTrainedOnTheTrainingDocuments) {
   EXPECT_EQ(std::count(ids.begin(), ids.end(), *end), 2);  // one behind each document
   EXPECT_EQ(ids.back(), *end);
   EXPECT_EQ(ids[0], 257);
+}
+
+TEST(StreamCorpus, BpeLearnsNothingFromValidation) {
+  const std::string train(36, 'z');
+  const Corpus corpus = merged(train + "xyxy", "tail", 300);  // int(0.9 · 40) = 36 characters train
+  EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids), train);
+  EXPECT_EQ(corpus.tokenizer->decode(corpus.validation().ids), "xyxy");
+  EXPECT_EQ(corpus.validation().ids.size(), 4u);  // bytes: "xy" was never merged
 }
 
 TEST(StreamCorpus, BpeWithTooLittleTextSaysSo) {

@@ -65,6 +65,7 @@ void WordCorpus::read_documents() {
   ProgressOptions in_bytes;
   in_bytes.bytes = true;
   Progress progress("read", work_.source.bytes, in_bytes);
+  numbers_.reserve(static_cast<size_t>(work_.source.bytes) / 4);  // English has a token for 4.3 bytes
   for (const std::string_view text : work_.documents.texts) {
     normalize_into(text, normal);
     const Digest digest = sha256(normal);
