@@ -59,6 +59,7 @@ void Tape::reset() {
   records_.clear();
   named_.clear();
   scope_.clear();
+  draws_taken_ = 0;
   arena_.rewind();
 }
 

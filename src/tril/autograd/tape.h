@@ -12,6 +12,7 @@
 
 #include "tril/autograd/parameters.h"
 #include "tril/tensor/arena.h"
+#include "tril/tensor/draws.h"
 #include "tril/tensor/tensor.h"
 
 namespace tril {
@@ -99,6 +100,15 @@ class Tape {
   /// Sets the gradient of `loss` (one number) to `seed` and runs every record in reverse.
   void backward(Var loss, double seed = 1.0);
 
+  /// The seed and step of the draws that ops take (dropout): the same two give the same draws, in the order
+  /// of the calls since reset().
+  void set_draws(uint64_t seed, uint64_t step) {
+    draws_seed_ = seed;
+    draws_step_ = step;
+  }
+  /// A stream of its own for each call.
+  Draws draws() { return Draws(draws_seed_, draws_step_ << 20 | draws_taken_++); }
+
   /// Under tracing, keeps `v` under the scope's text + name; returns v. The value then must not be
   /// overwritten.
   Var name(std::string_view name, Var v);
@@ -120,6 +130,7 @@ class Tape {
   TapeOptions options_;
   Arena arena_;
   std::vector<Record> records_;
+  uint64_t draws_seed_ = 0, draws_step_ = 0, draws_taken_ = 0;
   std::string scope_;
   std::vector<std::pair<std::string, Tensor>> named_;
 };

@@ -1,0 +1,53 @@
+#include "tril/ops/dropout.h"
+
+#include "tril/ops/op_testing.h"
+
+namespace tril {
+namespace {
+
+std::vector<double> dropped(Tape& tape, double p) {
+  const Tensor x = tape.arena().tensor({10000}, DType::f64), grad = tape.arena().zeros({10000}, DType::f64);
+  std::fill_n(x.as<double>(), 10000, 1.0);
+  Var y = dropout(tape, tape.leaf(x, grad.data), p);
+  return {y.v<double>(), y.v<double>() + 10000};
+}
+
+// Every number is 0 or 1/(1 − p) = 4/3, about a quarter of them 0: 2,500 ± 4 · √(10000 · ¼ · ¾) = 173.
+TEST(Dropout, KeepsTheMean) {
+  Tape tape({Engine::reference, DType::f64});
+  int zeros = 0;
+  for (double y : dropped(tape, 0.25)) {
+    EXPECT_TRUE(y == 0 || std::fabs(y - 4.0 / 3) < 1e-15);
+    zeros += y == 0;
+  }
+  EXPECT_NEAR(zeros, 2500, 173);
+}
+
+TEST(Dropout, DrawsFollowFromSeedStepAndCall) {
+  Tape tape({Engine::reference, DType::f64});
+  tape.set_draws(7, 3);
+  const std::vector<double> first = dropped(tape, 0.5), second = dropped(tape, 0.5);
+  EXPECT_NE(first, second);  // another call of the same step
+  tape.reset();
+  EXPECT_EQ(dropped(tape, 0.5), first);  // the same step again
+  EXPECT_EQ(dropped(tape, 0.5), second);
+  tape.reset();
+  tape.set_draws(7, 4);
+  EXPECT_NE(dropped(tape, 0.5), first);
+  tape.reset();
+  tape.set_draws(8, 3);
+  EXPECT_NE(dropped(tape, 0.5), first);
+}
+
+TEST(Dropout, OffInEvaluation) {
+  Tape tape({Engine::reference, DType::f64, false});
+  const Tensor x = tape.arena().zeros({2}, DType::f64);
+  Var in = tape.constant(x);
+  EXPECT_EQ(dropout(tape, in, 0.9), in);
+  Tape recording({Engine::reference, DType::f64});
+  in = recording.constant(x);
+  EXPECT_EQ(dropout(recording, in, 0), in);
+}
+
+}  // namespace
+}  // namespace tril
