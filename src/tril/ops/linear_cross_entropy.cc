@@ -1,0 +1,268 @@
+#include "tril/ops/linear_cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tril/base/threads.h"
+#include "tril/ops/gemm.h"
+#include "tril/ops/rows.h"
+#include "tril/ops/rows_maps.h"
+
+namespace tril {
+namespace {
+
+struct Sizes {
+  int64_t rows, width, vocabulary;
+  double cap;
+};
+
+// ---- the definition: one row of logits at a time
+
+template <class T>
+void logits_of(const Sizes& s, const T* x, const T* w, const T* b, T* out) {
+  for (int64_t v = 0; v < s.vocabulary; ++v) {
+    T sum = 0;
+    for (int64_t d = 0; d < s.width; ++d) sum += x[d] * w[v * s.width + d];
+    if (b != nullptr) sum += b[v];
+    out[v] = s.cap > 0 ? static_cast<T>(s.cap) * std::tanh(sum / static_cast<T>(s.cap)) : sum;
+  }
+}
+
+template <class T>
+void forward(const Sizes& s, const T* x, const T* w, const T* b, const int32_t* target, T* row, T* lse,
+             T* loss) {
+  *loss = 0;
+  for (int64_t r = 0; r < s.rows; ++r) {
+    if (target[r] < 0) continue;
+    logits_of(s, x + r * s.width, w, b, row);
+    T top = -std::numeric_limits<T>::infinity(), exps = 0;
+    for (int64_t v = 0; v < s.vocabulary; ++v) top = std::max(top, row[v]);
+    for (int64_t v = 0; v < s.vocabulary; ++v) exps += std::exp(row[v] - top);
+    lse[r] = top + std::log(exps);
+    *loss += lse[r] - row[target[r]];
+  }
+}
+
+template <class T>
+void backward(const Sizes& s, const T* x, const T* w, const T* b, const int32_t* target, const T* lse,
+              T factor, T* row, T* dx, T* dw, T* db) {
+  for (int64_t r = 0; r < s.rows; ++r) {
+    if (target[r] < 0) continue;
+    logits_of(s, x + r * s.width, w, b, row);
+    for (int64_t v = 0; v < s.vocabulary; ++v) {
+      const T bent = s.cap > 0 ? row[v] / static_cast<T>(s.cap) : T{0};
+      const T p = factor * (std::exp(row[v] - lse[r]) - (v == target[r] ? 1 : 0)) * (1 - bent * bent);
+      for (int64_t d = 0; d < s.width; ++d) {
+        if (dx != nullptr) dx[r * s.width + d] += p * w[v * s.width + d];
+        if (dw != nullptr) dw[v * s.width + d] += p * x[r * s.width + d];
+      }
+      if (db != nullptr) db[v] += p;
+    }
+  }
+}
+
+// ---- fast: tiles of rows × vocabulary, of a size that follows from the shape alone. Where one tile holds
+// everything (a small vocabulary) backward takes it as forward left it.
+
+constexpr int64_t kTileRows = 2048, kTileNumbers = 1 << 22;  // 16 MB of logits
+constexpr int64_t kBlock = 1024;                             // what stays in the first cache
+
+struct Tiles {
+  int64_t rows, columns;
+  bool one(const Sizes& s) const { return rows >= s.rows && columns >= s.vocabulary; }
+};
+
+Tiles tiles_of(const Sizes& s) {
+  const int64_t rows = std::clamp<int64_t>(s.rows, 1, kTileRows);
+  return {rows, std::clamp<int64_t>(kTileNumbers / rows, 1, std::max<int64_t>(s.vocabulary, 1))};
+}
+
+struct Tile {
+  int64_t row, rows, column, columns;
+};
+
+template <class Body>
+void each_tile(const Sizes& s, const Body& body) {
+  const Tiles size = tiles_of(s);
+  for (int64_t r = 0; r < s.rows; r += size.rows)
+    for (int64_t v = 0; v < s.vocabulary; v += size.columns)
+      body(Tile{r, std::min(size.rows, s.rows - r), v, std::min(size.columns, s.vocabulary - v)});
+}
+
+template <class Body>
+void each_row(const Tile& t, const Body& body) {
+  const int64_t grain = rows_per_piece(8 * t.columns);
+  parallel_for(pieces_of(t.rows, grain), [&](int64_t piece) {
+    for (int64_t r = piece * grain; r < std::min(t.rows, (piece + 1) * grain); ++r) body(r);
+  });
+}
+
+struct Values {
+  const float *x, *w, *b;
+  const int32_t* target;
+};
+
+void fill_tile(const Sizes& s, const Tile& t, const Values& in, float* tile) {
+  gemm({.tb = Transpose::yes, .m = t.rows, .n = t.columns, .k = s.width}, in.x + t.row * s.width,
+       in.w + t.column * s.width, tile);
+  if (in.b == nullptr && s.cap == 0) return;
+  each_row(t, [&](int64_t r) {
+    float* row = tile + r * t.columns;
+    if (in.b != nullptr) rows::accumulate(in.b + t.column, row, t.columns);
+    if (s.cap > 0) rows::softcap(row, static_cast<float>(s.cap), row, t.columns);
+  });
+}
+
+// A row's sum of exponentials runs over its tiles with the largest logit so far, and is scaled when that
+// grows.
+void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, float* loss) {
+  double sum = 0;
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  std::fill(lse, lse + s.rows, kNone);
+  each_tile(s, [&](const Tile& t) {
+    fill_tile(s, t, in, tile);
+    each_row(t, [&](int64_t r) {
+      const float* row = tile + r * t.columns;
+      float& so_far = lse[t.row + r];
+      const float top = rows::max(row, t.columns);
+      const float here = top + std::log(rows::exp_sum_only(row, top, t.columns));
+      const float high = std::max(so_far, here);
+      so_far = so_far == kNone ? here : high + std::log(std::exp(so_far - high) + std::exp(here - high));
+    });
+    for (int64_t r = 0; r < t.rows; ++r) {
+      const int64_t column = in.target[t.row + r] - t.column;
+      if (in.target[t.row + r] >= 0 && column >= 0 && column < t.columns)
+        sum -= static_cast<double>(tile[r * t.columns + column]);
+    }
+  });
+  for (int64_t r = 0; r < s.rows; ++r)
+    if (in.target[r] >= 0) sum += static_cast<double>(lse[r]);
+  *loss = static_cast<float>(sum);
+}
+
+// Turns a row of logits into p, block by block.
+void row_gradient(const Sizes& s, const Tile& t, int32_t target, float lse, float factor, float* row) {
+  if (target < 0) {
+    std::fill_n(row, t.columns, 0.0f);
+    return;
+  }
+  for (int64_t start = 0; start < t.columns; start += kBlock) {
+    const int64_t count = std::min(kBlock, t.columns - start), hit = target - t.column - start;
+    float p[kBlock];
+    rows::exp_sum(row + start, lse, p, count);
+    rows::scale(p, factor, p, count);
+    if (hit >= 0 && hit < count) p[hit] -= factor;
+    if (s.cap > 0) {
+      float logits[kBlock];
+      std::copy_n(row + start, count, logits);
+      std::fill_n(row + start, count, 0.0f);
+      rows::softcap_backward(logits, static_cast<float>(s.cap), p, row + start, count);
+    } else {
+      std::copy_n(p, count, row + start);
+    }
+  }
+}
+
+void add_columns(const Tile& t, const float* tile, float* out) {
+  constexpr int64_t kColumns = 256;  // each sum by one thread, in the order of the rows
+  parallel_for(pieces_of(t.columns, kColumns), [&](int64_t piece) {
+    const int64_t start = piece * kColumns, count = std::min(kColumns, t.columns - start);
+    for (int64_t r = 0; r < t.rows; ++r) rows::accumulate(tile + r * t.columns + start, out + start, count);
+  });
+}
+
+void backward_fast(const Sizes& s, const Values& in, bool filled, const float* lse, float factor, float* tile,
+                   float* dx, float* dw, float* db) {
+  each_tile(s, [&](const Tile& t) {
+    if (!filled) fill_tile(s, t, in, tile);
+    each_row(t, [&](int64_t r) {
+      row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, tile + r * t.columns);
+    });
+    if (dx != nullptr)
+      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = 1}, tile, in.w + t.column * s.width,
+           dx + t.row * s.width);
+    if (dw != nullptr)
+      gemm({.ta = Transpose::yes, .m = t.columns, .n = s.width, .k = t.rows, .beta = 1}, tile,
+           in.x + t.row * s.width, dw + t.column * s.width);
+    if (db != nullptr) add_columns(t, tile, db + t.column);
+  });
+}
+
+// Records the op; `share` is 1/N or 1.
+void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const int32_t* target, double share,
+                 Var loss) {
+  const Tiles size = tiles_of(s);
+  float* tile = tape.arena().tensor({size.rows, size.columns}, DType::f32).as<float>();
+  float* lse = tape.arena().tensor({s.rows}, DType::f32).as<float>();
+  bool* filled = static_cast<bool*>(tape.arena().allocate(sizeof(bool)));
+  const Values in{x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, target};
+  forward_fast(s, in, tile, lse, loss.v<float>());
+  *loss.v<float>() = static_cast<float>(*loss.v<float>() * share);
+  *filled = size.one(s);
+  if (!loss.wants_grad()) return;
+  tape.on_backward([=] {
+    const float factor = static_cast<float>(*loss.g<float>() * share);
+    if (factor == 0) return;
+    backward_fast(s, in, *filled, lse, factor, tile, x.g<float>(), weight.g<float>(),
+                  bias.exists() ? bias.g<float>() : nullptr);
+    *filled = false;
+  });
+}
+
+}  // namespace
+
+CrossEntropy linear_cross_entropy(Tape& tape, Var x, Var weight, Var bias, Var targets,
+                                  const LinearCrossEntropyOptions& options) {
+  if (weight.shape().rank() != 2 || weight.dim(1) != x.cols())
+    shape_error("linear_cross_entropy", "weight", weight.shape(), "[V, " + std::to_string(x.cols()) + "]");
+  const Sizes s{x.rows(), x.cols(), weight.dim(0), options.cap};
+  if (bias.exists()) require_shape("linear_cross_entropy", "bias", bias.shape(), {s.vocabulary});
+  if (targets.count() != s.rows)
+    shape_error("linear_cross_entropy", "targets", targets.shape(),
+                std::to_string(s.rows) + " ids, one a row of x");
+  const int32_t* target = targets.v<int32_t>();
+  const int64_t counted = std::count_if(target, target + s.rows, [](int32_t t) { return t >= 0; });
+  const double share = counted == 0                     ? 0
+                       : options.reduce == Reduce::mean ? 1.0 / static_cast<double>(counted)
+                                                        : 1.0;
+  Var loss = tape.make({}, x.wants_grad() || weight.wants_grad() || (bias.exists() && bias.wants_grad()));
+  if (tape.fast()) {
+    record_fast(tape, s, x, weight, bias, target, share, loss);
+    return {loss, counted};
+  }
+  with_real(tape.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    T* row = tape.arena().tensor({s.vocabulary}, tape.dtype()).template as<T>();
+    T* lse = tape.arena().tensor({s.rows}, tape.dtype()).template as<T>();
+    const T* b = bias.exists() ? bias.v<T>() : nullptr;
+    forward(s, x.v<T>(), weight.v<T>(), b, target, row, lse, loss.v<T>());
+    *loss.v<T>() = static_cast<T>(*loss.v<T>() * share);
+    if (loss.wants_grad())
+      tape.on_backward([=] {
+        backward(s, x.v<T>(), weight.v<T>(), b, target, lse, static_cast<T>(*loss.g<T>() * share), row,
+                 x.g<T>(), weight.g<T>(), bias.exists() ? bias.g<T>() : nullptr);
+      });
+  });
+  return {loss, counted};
+}
+
+const OpSpec linear_cross_entropy_spec{
+    .name = "linear_cross_entropy",
+    .torch = "torch.nn.functional.cross_entropy of linear",
+    .arguments = {{"x"}, {"weight"}, {"targets", true}, {"bias", false, true}},
+    .call =
+        [](Tape& tape, std::span<const Var> in, const Attributes& a) {
+          LinearCrossEntropyOptions options;
+          options.reduce = attribute(a, "sum", 0) != 0 ? Reduce::sum : Reduce::mean;
+          options.cap = attribute(a, "cap", 0);
+          return linear_cross_entropy(tape, in[0], in[1], in.size() > 3 ? in[3] : Var(), in[2], options).loss;
+        },
+    .cases = {{{{0, 4}, {7, 4}, {0}, {}}, {}, 7},
+              {{{1, 1}, {1, 1}, {1}, {1}}, {}, 1},
+              {{{3, 5}, {4, 5}, {3}, {4}}, {}, 4},
+              {{{2, 3, 5}, {9, 5}, {2, 3}, {}}, {{"cap", 0.7}}, 9},
+              {{{5, 3}, {6, 3}, {5}, {6}}, {{"sum", 1}, {"cap", 2}}, 6},
+              {{{2100, 3}, {2101, 3}, {2100}, {2101}}, {}, 2101}}};
+
+}  // namespace tril

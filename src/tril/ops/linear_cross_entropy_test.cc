@@ -1,0 +1,83 @@
+#include "tril/ops/linear_cross_entropy.h"
+
+#include "tril/ops/linear.h"
+#include "tril/ops/op_testing.h"
+#include "tril/ops/softcap.h"
+
+namespace tril {
+namespace {
+
+using LinearCrossEntropy = OpTest;
+
+// x = [1], W = [[ln 1], [ln 3]]: logits [0, ln 3], probabilities [¼, ¾]; target 0: loss ln 4.
+// p = [−¾, ¾]: dx = ¾ ln 3, dW = p x, db = p.
+TEST_F(LinearCrossEntropy, ByHand) {
+  Var x = real({1, 1}, {1}), w = real({2, 1}, {0, std::log(3.0)}), b = real({2}, {0, 0});
+  const CrossEntropy ce = linear_cross_entropy(tape, x, w, b, ids({1}, {0}));
+  EXPECT_EQ(ce.counted, 1);
+  expect(ce.loss.value(), {std::log(4.0)});
+  tape.backward(ce.loss);
+  expect(x.grad(), {0.75 * std::log(3.0)});
+  expect(w.grad(), {-0.75, 0.75});
+  expect(b.grad(), {-0.75, 0.75});
+}
+
+// The op is nothing but its parts: linear, softcap, cross_entropy. One target is not counted.
+TEST_F(LinearCrossEntropy, EqualsTheCompositionOfItsParts) {
+  const auto inputs = [&] {
+    return std::vector<Var>{real({3, 2}, {.1, .2, -.3, .4, .5, -.6}),
+                            real({4, 2}, {.3, -.1, .2, .9, -.5, .4, .6, .1}), real({4}, {.1, .2, .3, .4})};
+  };
+  const std::vector<Var> a = inputs(), b = inputs();
+  Var targets = ids({3}, {3, -1, 0});
+  const CrossEntropy whole =
+      linear_cross_entropy(tape, a[0], a[1], a[2], targets, {.reduce = Reduce::mean, .cap = 0.5});
+  const CrossEntropy parts = cross_entropy(tape, softcap(tape, linear(tape, b[0], b[1], b[2]), 0.5), targets);
+  EXPECT_EQ(whole.counted, 2);
+  EXPECT_NEAR(whole.loss.value().at(0), parts.loss.value().at(0), 1e-14);
+  *whole.loss.g<double>() = *parts.loss.g<double>() = 3;
+  tape.backward(tape.make({}, true), 0);
+  for (int n = 0; n < 3; ++n)
+    for (int64_t i = 0; i < a[n].count(); ++i)
+      EXPECT_NEAR(a[n].grad().at(i), b[n].grad().at(i), 1e-14) << "input " << n << " at " << i;
+}
+
+// A batch too large for one tile (2,100 × 2,101 logits are more than 2^22 of them in 2,048 rows): the arena
+// holds one tile and no more, and a second backward adds the same again.
+TEST_F(LinearCrossEntropy, LogitsAreNeverKeptWhole) {
+  Tape fast;
+  constexpr int64_t kRows = 2100, kVocabulary = 21000;
+  const Tensor x = fast.arena().zeros({kRows, 1}, DType::f32),
+               dx = fast.arena().zeros({kRows, 1}, DType::f32);
+  const Tensor w = fast.arena().zeros({kVocabulary, 1}, DType::f32);
+  const Tensor t = fast.arena().zeros({kRows}, DType::i32);
+  const CrossEntropy ce =
+      linear_cross_entropy(fast, fast.leaf(x, dx.data), fast.constant(w), Var(), fast.constant(t));
+  EXPECT_NEAR(ce.loss.value().at(0), std::log(double{kVocabulary}), 1e-5);
+  EXPECT_LT(fast.arena().used(), size_t{17} << 20);  // the whole would be 176 MB
+}
+
+TEST_F(LinearCrossEntropy, ASecondBackwardAddsTheSame) {
+  Tape fast;
+  float x[2] = {1, 2}, dx[2] = {0, 0}, w[2] = {0, 1};
+  int32_t t[2] = {0, 1};
+  const CrossEntropy ce = linear_cross_entropy(fast, fast.leaf({{2, 1}, DType::f32, x}, dx),
+                                               fast.constant({{2, 1}, DType::f32, w}), Var(),
+                                               fast.constant({{2}, DType::i32, t}));
+  fast.backward(ce.loss);
+  const float once = dx[0];
+  fast.backward(ce.loss);
+  EXPECT_NEAR(dx[0], 2 * once, 1e-6);
+}
+
+TEST_F(LinearCrossEntropy, NothingCountedIsZero) {
+  Var x = real({1, 1}, {1}), w = real({2, 1}, {0, 1});
+  const CrossEntropy ce = linear_cross_entropy(tape, x, w, Var(), ids({1}, {-1}));
+  EXPECT_EQ(ce.counted, 0);
+  tape.backward(ce.loss);
+  expect(ce.loss.value(), {0});
+  expect(x.grad(), {0});
+}
+
+}  // namespace
+}  // namespace tril
