@@ -52,9 +52,24 @@ def rotary(x, heads=1, start=0, theta=10000.0, interleaved=0):
     return (torch.stack(turned, -1).flatten(-2) if interleaved else torch.cat(turned, -1)).flatten(-2)
 
 
+def dropout(x, p):
+    return F.dropout(x, p, training=True)
+
+
+def slice_rows(table, start=0, count=1):
+    return table.narrow(0, start, count)
+
+
+def linear_cross_entropy(x, weight, targets, bias=None, sum=0, cap=0):
+    logits = F.linear(x, weight, bias).flatten(0, -2)
+    return F.cross_entropy(softcap(logits, cap) if cap else logits, targets.flatten().long(),
+                           reduction="sum" if sum else "mean", ignore_index=-1)
+
+
 torch.manual_seed(2025)
 wide = torch.tensor([[-30.0, -6.0, -3.0, -1.0, -0.1, -1e-4, 1e-4, 0.1, 0.7, 1.0, 3.0, 6.0, 30.0]])
 flat_row = torch.tensor([[2.5, 2.5, 2.5, 2.5, 2.5], [1e-4, -1e-4, 2e-4, 0.0, 1e-4]])  # no variance; hardly any
+some = torch.tensor([6, -1, 0])  # the second is not counted
 
 ops = {
     "layer_norm": [case(layer_norm, {"x": draw((3, 5)), "gain": draw((5,)), "bias": draw((5,))}),
@@ -74,6 +89,14 @@ ops = {
     "rotary": [case(rotary, {"x": draw((2, 3, 8))}, heads=2), case(rotary, {"x": draw((1, 5, 12))}, heads=2, interleaved=1),
                case(rotary, {"x": draw((1, 3, 6))}, start=78), case(rotary, {"x": draw((1, 2, 6))}, start=40, interleaved=1),
                case(rotary, {"x": draw((1, 2, 4))}, start=4095, theta=500000.0)],
+    "dropout": [case(dropout, {"x": draw((3, 5))}, p=0.0)],  # with p > 0 the draws are tril's own
+    "slice_rows": [case(slice_rows, {"table": draw((5, 3))}, start=2, count=3)],
+    "linear_cross_entropy": [case(linear_cross_entropy, {"x": draw((3, 5)), "weight": draw((7, 5)), "targets": some,
+                                                         "bias": draw((7,))}),
+                             case(linear_cross_entropy, {"x": draw((3, 5)), "weight": draw((7, 5)), "targets": some},
+                                  sum=1),
+                             case(linear_cross_entropy, {"x": draw((3, 5)), "weight": draw((7, 5)), "targets": some},
+                                  cap=1.5)],
 }
 write(__file__, "decoder_ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()],
                                 "sinusoidal": {"shape": [80, 6], "data": values(sinusoidal(80, 6))}})
