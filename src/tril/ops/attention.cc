@@ -1,65 +1,51 @@
 #include "tril/ops/attention.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <limits>
 
 #include "tril/base/threads.h"
+#include "tril/ops/attention_layout.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
 
 namespace tril {
 namespace {
 
-// Sizes and where the parts of one head lie. A head's queries are every q_width-th row of head_k numbers.
-struct Sizes {
-  int64_t batch, queries, keys, heads, kv_heads, head_k, head_v;
-  double scale;
-  Visible visible;
-  const int32_t* pad;
-
-  int64_t q_width() const { return heads * head_k; }
-  int64_t k_width() const { return kv_heads * head_k; }
-  int64_t v_width() const { return kv_heads * head_v; }
-  int64_t m_width() const { return heads * head_v; }
-  int64_t group(int64_t h) const { return h / (heads / kv_heads); }
-  int64_t q_at(int64_t b, int64_t h) const { return b * queries * q_width() + h * head_k; }
-  int64_t k_at(int64_t b, int64_t h) const { return b * keys * k_width() + group(h) * head_k; }
-  int64_t v_at(int64_t b, int64_t h) const { return b * keys * v_width() + group(h) * head_v; }
-  int64_t m_at(int64_t b, int64_t h) const { return b * queries * m_width() + h * head_v; }
-  int64_t w_at(int64_t b, int64_t h) const { return (b * heads + h) * queries * keys; }
-  int64_t padding(int64_t b) const { return pad == nullptr ? 0 : pad[b]; }
-};
+using Layout = AttentionLayout;
+using Head = AttentionHead;
 
 // ---- the definition
-// -------------------------------------------------------------------------------------------
 
+/// A row of scores becomes weights; where nothing is visible, or every score is −∞, zeros.
 template <class T>
 void softmax_visible(int64_t first, int64_t end, int64_t keys, T* row) {
   T top = -std::numeric_limits<T>::infinity(), sum = 0;
   for (int64_t j = first; j < end; ++j) top = std::max(top, row[j]);
-  for (int64_t j = first; j < end; ++j) sum += row[j] = std::exp(row[j] - top);
-  for (int64_t j = 0; j < keys; ++j) row[j] = j >= first && j < end ? row[j] / sum : T{0};
+  const T shift = top == -std::numeric_limits<T>::infinity() ? T{0} : top;
+  for (int64_t j = first; j < end; ++j) sum += row[j] = std::exp(row[j] - shift);
+  for (int64_t j = 0; j < keys; ++j) row[j] = j >= first && j < end && sum != 0 ? row[j] / sum : T{0};
 }
 
 template <class T>
-void forward(const Sizes& s, const T* q, const T* k, const T* v, T* weights, T* messages) {
+void forward(const Layout& s, const T* q, const T* k, const T* v, T* weights, T* messages) {
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
-      for (int64_t i = 0; i < s.queries; ++i) {
-        const int64_t first = s.visible.first(i, s.padding(b)), end = s.visible.end(i);
-        const T* query = q + s.q_at(b, h) + i * s.q_width();
-        T* row = weights + s.w_at(b, h) + i * s.keys;
-        for (int64_t j = first; j < end; ++j) {
+      const Head at = s.head(b, h);
+      for (int64_t i = 0; i < at.queries; ++i) {
+        const T* query = q + at.q + i * s.q_width();
+        T* row = weights + at.w + i * at.keys;
+        for (int64_t j = at.first(i); j < at.end(i); ++j) {
           T score = 0;
-          for (int64_t d = 0; d < s.head_k; ++d) score += query[d] * k[s.k_at(b, h) + j * s.k_width() + d];
+          for (int64_t d = 0; d < s.head_k; ++d) score += query[d] * k[at.k + j * s.k_width() + d];
           row[j] = score * static_cast<T>(s.scale);
         }
-        softmax_visible(first, end, s.keys, row);
-        T* message = messages + s.m_at(b, h) + i * s.m_width();
+        softmax_visible(at.first(i), at.end(i), at.keys, row);
+        T* message = messages + at.m + i * s.m_width();
         for (int64_t d = 0; d < s.head_v; ++d) {
           T sum = 0;
-          for (int64_t j = first; j < end; ++j) sum += row[j] * v[s.v_at(b, h) + j * s.v_width() + d];
+          for (int64_t j = at.first(i); j < at.end(i); ++j) sum += row[j] * v[at.v + j * s.v_width() + d];
           message[d] = sum;
         }
       }
@@ -68,24 +54,24 @@ void forward(const Sizes& s, const T* q, const T* k, const T* v, T* weights, T* 
 }
 
 template <class T>
-void backward(const Sizes& s, const T* q, const T* k, const T* v, const T* weights, const T* dm, T* dq, T* dk,
-              T* dv) {
+void backward(const Layout& s, const T* q, const T* k, const T* v, const T* weights, const T* dm, T* dq,
+              T* dk, T* dv) {
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
-      for (int64_t i = 0; i < s.queries; ++i) {
-        const int64_t first = s.visible.first(i, s.padding(b)), end = s.visible.end(i);
-        const T* row = weights + s.w_at(b, h) + i * s.keys;
-        const T* up = dm + s.m_at(b, h) + i * s.m_width();
-        const int64_t query = s.q_at(b, h) + i * s.q_width();
+      const Head at = s.head(b, h);
+      for (int64_t i = 0; i < at.queries; ++i) {
+        const T* row = weights + at.w + i * at.keys;
+        const T* up = dm + at.m + i * s.m_width();
+        const int64_t query = at.q + i * s.q_width();
         const auto e = [&](int64_t j) {
           T sum = 0;
-          for (int64_t d = 0; d < s.head_v; ++d) sum += up[d] * v[s.v_at(b, h) + j * s.v_width() + d];
+          for (int64_t d = 0; d < s.head_v; ++d) sum += up[d] * v[at.v + j * s.v_width() + d];
           return sum;
         };
         T mean = 0;
-        for (int64_t j = first; j < end; ++j) mean += row[j] * e(j);
-        for (int64_t j = first; j < end; ++j) {
-          const int64_t key = s.k_at(b, h) + j * s.k_width(), value = s.v_at(b, h) + j * s.v_width();
+        for (int64_t j = at.first(i); j < at.end(i); ++j) mean += row[j] * e(j);
+        for (int64_t j = at.first(i); j < at.end(i); ++j) {
+          const int64_t key = at.k + j * s.k_width(), value = at.v + j * s.v_width();
           const T ds = static_cast<T>(s.scale) * row[j] * (e(j) - mean);
           for (int64_t d = 0; d < s.head_k; ++d) {
             if (dq != nullptr) dq[query + d] += ds * k[key + d];
@@ -100,7 +86,7 @@ void backward(const Sizes& s, const T* q, const T* k, const T* v, const T* weigh
 }
 
 // ---- fast: a piece is one example's group of heads that share keys, so that no two pieces add to the same
-// place ----
+// place
 
 bool finite_rows(const float* x, int64_t rows, int64_t cols, int64_t distance) {
   for (int64_t r = 0; r < rows; ++r)
@@ -111,71 +97,70 @@ bool finite_rows(const float* x, int64_t rows, int64_t cols, int64_t distance) {
 // Large heads are worth a library call for each; the windows of a word model are not. A product multiplies
 // invisible places by zero, and 0 · NaN is NaN: where anything is not finite the loops, which never read
 // them, are used.
-bool by_gemm(const Sizes& s, const float* q, const float* k, const float* v) {
-  return s.queries >= 16 && s.queries * s.keys * s.head_k >= (1 << 14) &&
-         finite_rows(q, s.queries, s.head_k, s.q_width()) && finite_rows(k, s.keys, s.head_k, s.k_width()) &&
-         finite_rows(v, s.keys, s.head_v, s.v_width());
+bool by_gemm(const Layout& s, const Head& at, const float* q, const float* k, const float* v) {
+  return at.queries >= 16 && at.queries * at.keys * s.head_k >= (1 << 14) &&
+         finite_rows(q, at.queries, s.head_k, s.q_width()) &&
+         finite_rows(k, at.keys, s.head_k, s.k_width()) && finite_rows(v, at.keys, s.head_v, s.v_width());
 }
 
 // The scores of one head become its weights, in place.
-void weigh_fast(const Sizes& s, int64_t b, float* weights) {
-  for (int64_t i = 0; i < s.queries; ++i) {
-    float* row = weights + i * s.keys;
-    const int64_t first = s.visible.first(i, s.padding(b)), end = s.visible.end(i);
+void weigh_fast(const Head& at, float* weights) {
+  constexpr float kNone = -std::numeric_limits<float>::infinity();
+  for (int64_t i = 0; i < at.queries; ++i) {
+    float* row = weights + i * at.keys;
+    const int64_t first = at.first(i), end = at.end(i);
     const float top = rows::max(row + first, end - first);
-    const float sum = rows::exp_sum(row + first, top, row + first, end - first);
-    rows::scale(row + first, 1 / sum, row + first, end - first);
+    const float sum = rows::exp_sum(row + first, top == kNone ? 0 : top, row + first, end - first);
+    rows::scale(row + first, sum == 0 ? 0 : 1 / sum, row + first, end - first);
     std::fill(row, row + first, 0.0f);
-    std::fill(row + end, row + s.keys, 0.0f);
+    std::fill(row + end, row + at.keys, 0.0f);
   }
 }
 
-void forward_head(const Sizes& s, int64_t b, const float* q, const float* k, const float* v, float* w,
+// The pointers stand at the head's own first numbers here and in backward_head.
+void forward_head(const Layout& s, const Head& at, const float* q, const float* k, const float* v, float* w,
                   float* m) {
   const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
   const float scale = static_cast<float>(s.scale);
-  if (by_gemm(s, q, k, v)) {
-    gemm_one_thread({.tb = Transpose::yes,
-                     .m = s.queries,
-                     .n = s.keys,
-                     .k = s.head_k,
-                     .alpha = s.scale,
-                     .lda = qw,
-                     .ldb = kw},
-                    q, k, w);
-    weigh_fast(s, b, w);
-    gemm_one_thread({.m = s.queries, .n = s.head_v, .k = s.keys, .ldb = vw, .ldc = mw}, w, v, m);
+  if (by_gemm(s, at, q, k, v)) {
+    const Transpose yes = Transpose::yes;
+    gemm_one_thread(
+        {.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_k, .alpha = s.scale, .lda = qw, .ldb = kw}, q,
+        k, w);
+    weigh_fast(at, w);
+    gemm_one_thread({.m = at.queries, .n = s.head_v, .k = at.keys, .ldb = vw, .ldc = mw}, w, v, m);
     return;
   }
-  for (int64_t i = 0; i < s.queries; ++i)
-    for (int64_t j = s.visible.first(i, s.padding(b)); j < s.visible.end(i); ++j)
-      w[i * s.keys + j] = scale * rows::dot(q + i * qw, k + j * kw, s.head_k);
-  weigh_fast(s, b, w);
-  for (int64_t i = 0; i < s.queries; ++i) {
+  for (int64_t i = 0; i < at.queries; ++i)
+    for (int64_t j = at.first(i); j < at.end(i); ++j)
+      w[i * at.keys + j] = scale * rows::dot(q + i * qw, k + j * kw, s.head_k);
+  weigh_fast(at, w);
+  for (int64_t i = 0; i < at.queries; ++i) {
     std::fill(m + i * mw, m + i * mw + s.head_v, 0.0f);
-    for (int64_t j = s.visible.first(i, s.padding(b)); j < s.visible.end(i); ++j)
-      rows::axpy(w[i * s.keys + j], v + j * vw, m + i * mw, s.head_v);
+    for (int64_t j = at.first(i); j < at.end(i); ++j)
+      rows::axpy(w[i * at.keys + j], v + j * vw, m + i * mw, s.head_v);
   }
 }
 
 // ds [Tq, Tk] is scratch; invisible places of it are zero.
-void backward_head(const Sizes& s, int64_t b, const float* q, const float* k, const float* v, const float* w,
-                   const float* dm, float* dq, float* dk, float* dv, float* ds) {
+void backward_head(const Layout& s, const Head& at, const float* q, const float* k, const float* v,
+                   const float* w, const float* dm, float* dq, float* dk, float* dv, float* ds) {
   const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
-  const bool products = by_gemm(s, q, k, v);
+  const Transpose yes = Transpose::yes;
+  const bool products = by_gemm(s, at, q, k, v);
   if (products)
-    gemm_one_thread({.tb = Transpose::yes, .m = s.queries, .n = s.keys, .k = s.head_v, .lda = mw, .ldb = vw},
-                    dm, v, ds);
-  for (int64_t i = 0; i < s.queries; ++i) {
-    const int64_t first = s.visible.first(i, s.padding(b)), end = s.visible.end(i);
-    float* row = ds + i * s.keys;
-    const float* weight = w + i * s.keys;
+    gemm_one_thread({.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_v, .lda = mw, .ldb = vw}, dm, v,
+                    ds);
+  for (int64_t i = 0; i < at.queries; ++i) {
+    const int64_t first = at.first(i), end = at.end(i);
+    float* row = ds + i * at.keys;
+    const float* weight = w + i * at.keys;
     if (!products)
       for (int64_t j = first; j < end; ++j) row[j] = rows::dot(dm + i * mw, v + j * vw, s.head_v);
     const float mean = rows::dot(weight + first, row + first, end - first);
     for (int64_t j = first; j < end; ++j) row[j] = weight[j] * (row[j] - mean);
     std::fill(row, row + first, 0.0f);
-    std::fill(row + end, row + s.keys, 0.0f);
+    std::fill(row + end, row + at.keys, 0.0f);
     if (products) continue;
     for (int64_t j = first; j < end; ++j) {
       const float scaled = static_cast<float>(s.scale) * row[j];
@@ -185,130 +170,152 @@ void backward_head(const Sizes& s, int64_t b, const float* q, const float* k, co
     }
   }
   if (!products) return;
-  const Transpose yes = Transpose::yes;
+  const int64_t n = at.queries, keys = at.keys;
   if (dq != nullptr)
-    gemm_one_thread(
-        {.m = s.queries, .n = s.head_k, .k = s.keys, .alpha = s.scale, .beta = 1, .ldb = kw, .ldc = qw}, ds,
-        k, dq);
+    gemm_one_thread({.m = n, .n = s.head_k, .k = keys, .alpha = s.scale, .beta = 1, .ldb = kw, .ldc = qw}, ds,
+                    k, dq);
   if (dk != nullptr)
-    gemm_one_thread({.ta = yes,
-                     .m = s.keys,
-                     .n = s.head_k,
-                     .k = s.queries,
-                     .alpha = s.scale,
-                     .beta = 1,
-                     .ldb = qw,
-                     .ldc = kw},
-                    ds, q, dk);
+    gemm_one_thread(
+        {.ta = yes, .m = keys, .n = s.head_k, .k = n, .alpha = s.scale, .beta = 1, .ldb = qw, .ldc = kw}, ds,
+        q, dk);
   if (dv != nullptr)
-    gemm_one_thread({.ta = yes, .m = s.keys, .n = s.head_v, .k = s.queries, .beta = 1, .ldb = mw, .ldc = vw},
-                    w, dm, dv);
+    gemm_one_thread({.ta = yes, .m = keys, .n = s.head_v, .k = n, .beta = 1, .ldb = mw, .ldc = vw}, w, dm,
+                    dv);
 }
 
-// Calls body(b, h) for every example and head; heads that share keys and values run one after the other.
+// Calls body(head, scratch) for every example and head; heads that share keys and values run one after the
+// other and share scratch too, which is where their [Tq, Tk] numbers may lie.
 template <class Body>
-void each_head(const Sizes& s, const Body& body) {
-  const int64_t shared = s.heads / s.kv_heads, groups = s.batch * s.kv_heads;
-  const int64_t grain = rows_per_piece(shared * s.queries * s.keys * (s.head_k + s.head_v) / 4);
+void each_head(const Layout& s, const Body& body) {
+  const int64_t groups = s.batch * s.kv_heads;
+  const int64_t pairs = s.batch == 0 ? 0 : s.pairs() / s.batch;
+  const int64_t grain = rows_per_piece(s.shared() * pairs * (s.head_k + s.head_v) / 4);
   parallel_for(pieces_of(groups, grain), [&](int64_t piece) {
     for (int64_t g = piece * grain; g < std::min(groups, (piece + 1) * grain); ++g)
-      for (int64_t h = 0; h < shared; ++h) body(g / s.kv_heads, g % s.kv_heads * shared + h, g);
+      for (int64_t h = 0; h < s.shared(); ++h) {
+        const int64_t b = g / s.kv_heads, group = g % s.kv_heads;
+        const Head at = s.head(b, group * s.shared() + h);
+        body(at, s.pairs_before(b) * s.kv_heads + group * at.queries * at.keys);
+      }
   });
 }
 
-void forward_fast(const Sizes& s, const float* q, const float* k, const float* v, float* w, float* m) {
-  each_head(s, [&](int64_t b, int64_t h, int64_t) {
-    forward_head(s, b, q + s.q_at(b, h), k + s.k_at(b, h), v + s.v_at(b, h), w + s.w_at(b, h),
-                 m + s.m_at(b, h));
+void forward_fast(const Layout& s, const float* q, const float* k, const float* v, float* w, float* m) {
+  each_head(s, [&](const Head& at, int64_t) {
+    forward_head(s, at, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m);
   });
 }
 
-void backward_fast(const Sizes& s, const float* q, const float* k, const float* v, const float* w,
+void backward_fast(const Layout& s, const float* q, const float* k, const float* v, const float* w,
                    const float* dm, float* dq, float* dk, float* dv, float* ds) {
   const auto shift = [](float* p, int64_t by) { return p == nullptr ? nullptr : p + by; };
-  each_head(s, [&](int64_t b, int64_t h, int64_t group) {
-    backward_head(s, b, q + s.q_at(b, h), k + s.k_at(b, h), v + s.v_at(b, h), w + s.w_at(b, h),
-                  dm + s.m_at(b, h), shift(dq, s.q_at(b, h)), shift(dk, s.k_at(b, h)),
-                  shift(dv, s.v_at(b, h)), ds + group * s.queries * s.keys);
+  each_head(s, [&](const Head& at, int64_t scratch) {
+    backward_head(s, at, q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m, shift(dq, at.q), shift(dk, at.k),
+                  shift(dv, at.v), ds + scratch);
   });
 }
 
 // ---- what a trace shows: the same scores before and after the mask
-// ---------------------------------------------
 
 template <class T>
-void name_scores(Tape& tape, const Sizes& s, const T* q, const T* k) {
+void name_scores(Tape& tape, const Layout& s, const T* q, const T* k) {
   const Shape shape{s.batch, s.heads, s.queries, s.keys};
   const Tensor scores = tape.arena().tensor(shape, tape.dtype()),
                masked = tape.arena().tensor(shape, tape.dtype());
   for (int64_t b = 0; b < s.batch; ++b)
-    for (int64_t h = 0; h < s.heads; ++h)
+    for (int64_t h = 0; h < s.heads; ++h) {
+      const Head at = s.head(b, h);
       for (int64_t i = 0; i < s.queries; ++i)
         for (int64_t j = 0; j < s.keys; ++j) {
           T score = 0;
           for (int64_t d = 0; d < s.head_k; ++d)
-            score += q[s.q_at(b, h) + i * s.q_width() + d] * k[s.k_at(b, h) + j * s.k_width() + d];
-          const int64_t at = s.w_at(b, h) + i * s.keys + j;
-          const bool visible = j >= s.visible.first(i, s.padding(b)) && j < s.visible.end(i);
-          scores.as<T>()[at] = score * static_cast<T>(s.scale);
-          masked.as<T>()[at] = visible ? scores.as<T>()[at] : -std::numeric_limits<T>::infinity();
+            score += q[at.q + i * s.q_width() + d] * k[at.k + j * s.k_width() + d];
+          const int64_t n = at.w + i * s.keys + j;
+          const bool visible = j >= at.first(i) && j < at.end(i);
+          scores.as<T>()[n] = score * static_cast<T>(s.scale);
+          masked.as<T>()[n] = visible ? scores.as<T>()[n] : -std::numeric_limits<T>::infinity();
         }
+    }
   tape.name("scores", scores);
   tape.name("masked_scores", masked);
 }
 
-Sizes sizes_of(const Var& q, const Var& k, const Var& v, const AttentionOptions& options, const Var& pad) {
+/// `keys` are how many of k's and v's rows count: all, or as many as a cache holds so far.
+Layout layout_of(const Shape& q, const Shape& k, const Shape& v, int64_t keys,
+                 const AttentionOptions& options) {
   const int64_t kv_heads = options.kv_heads == 0 ? options.heads : options.kv_heads;
-  const auto rank3 = [](const char* name, const Var& x) {
-    if (x.shape().rank() != 3) shape_error("attention", name, x.shape(), "[B, T, heads·width]");
+  const auto rank3 = [](const char* name, const Shape& x) {
+    if (x.rank() != 3) shape_error("attention", name, x, "[B, T, heads·width]");
   };
   rank3("q", q), rank3("k", k), rank3("v", v);
   if (options.heads < 1 || kv_heads < 1 || options.heads % kv_heads != 0 || q.cols() % options.heads != 0)
-    shape_error("attention", "q", q.shape(), std::to_string(options.heads) + " heads in equal groups");
+    shape_error("attention", "q", q, std::to_string(options.heads) + " heads in equal groups");
   const int64_t head_k = q.cols() / options.heads, head_v = v.cols() / kv_heads;
-  require_shape("attention", "k", k.shape(), {q.dim(0), k.dim(1), kv_heads * head_k});
-  require_shape("attention", "v", v.shape(), {q.dim(0), k.dim(1), kv_heads * head_v});
-  if (q.dim(1) > k.dim(1)) shape_error("attention", "q", q.shape(), "no more queries than keys");
-  if (pad.exists()) require_shape("attention", "pad", pad.shape(), {q.dim(0)});
+  require_shape("attention", "k", k, {q[0], k[1], kv_heads * head_k});
+  require_shape("attention", "v", v, {q[0], k[1], kv_heads * head_v});
+  if (q[1] > keys) shape_error("attention", "q", q, "no more queries than keys");
   const double scale = options.scale != 0 ? options.scale : 1 / std::sqrt(static_cast<double>(head_k));
 #if defined(TRIL_BREAK_SCALE)
   const double used = scale * 0 + 1;
 #else
   const double used = scale;
 #endif
-  return {q.dim(0),
-          q.dim(1),
-          k.dim(1),
-          options.heads,
-          kv_heads,
-          head_k,
-          head_v,
-          used,
-          {options.causal, q.dim(1), k.dim(1)},
-          pad.exists() ? pad.v<int32_t>() : nullptr};
+  return {.batch = q[0],
+          .queries = q[1],
+          .keys = keys,
+          .heads = options.heads,
+          .kv_heads = kv_heads,
+          .head_k = head_k,
+          .head_v = head_v,
+          .scale = used,
+          .causal = options.causal,
+          .stored_keys = k[1]};
+}
+
+/// The documents of q's one row of the batch take the place of the batch.
+void lay_documents(Arena& arena, const Tensor& lengths, const Shape& q, Layout& s) {
+  const int64_t count = lengths.count();
+  int64_t* row = static_cast<int64_t*>(arena.allocate(static_cast<size_t>(count + 1) * 2 * sizeof(int64_t)));
+  int64_t* pair = row + count + 1;
+  row[0] = pair[0] = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t length = lengths.as<int32_t>()[i];
+    row[i + 1] = row[i] + length;
+    pair[i + 1] = pair[i] + length * length;
+  }
+  if (q[0] != 1 || q[1] != s.keys || row[count] != q[1])
+    shape_error("attention", "q", q,
+                "[1, " + std::to_string(row[count]) + ", width]: the documents' lengths");
+  s.batch = count;
+  s.first_row = row, s.first_pair = pair;
 }
 
 }  // namespace
 
 Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, Var pad) {
-  const Sizes s = sizes_of(q, k, v, options, pad);
+  Layout s = layout_of(q.shape(), k.shape(), v.shape(), k.dim(1), options);
+  if (pad.exists()) {
+    require_shape("attention", "pad", pad.shape(), {q.dim(0)});
+    s.pad = pad.v<int32_t>();
+  }
+  if (options.lengths.exists()) lay_documents(tape.arena(), options.lengths, q.shape(), s);
+  const bool documents = options.lengths.exists();
   const bool wants = q.wants_grad() || k.wants_grad() || v.wants_grad();
-  const Tensor weights = tape.arena().tensor({s.batch, s.heads, s.queries, s.keys}, tape.dtype());
-  Var messages = tape.make({s.batch, s.queries, s.m_width()}, wants);
+  const Shape shape = documents ? Shape{s.pairs() * s.heads} : Shape{s.batch, s.heads, s.queries, s.keys};
+  const Tensor weights = tape.arena().tensor(shape, tape.dtype());
+  Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    if (tape.tracing()) name_scores(tape, s, q.v<T>(), k.v<T>());
+    if (tape.tracing() && !documents) name_scores(tape, s, q.v<T>(), k.v<T>());
     if constexpr (std::is_same_v<T, float>) {
       if (tape.fast()) {
         forward_fast(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>());
-        const Tensor ds = wants && tape.recording()
-                              ? tape.arena().tensor({s.batch, s.kv_heads, s.queries, s.keys}, DType::f32)
-                              : Tensor{};
-        if (wants)
-          tape.on_backward([=] {
-            backward_fast(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(),
-                          k.g<T>(), v.g<T>(), ds.as<T>());
-          });
+        if (!wants || !tape.recording()) return;
+        const Tensor ds = tape.arena().tensor({s.pairs() * s.kv_heads}, DType::f32);
+        tape.on_backward([=] {
+          backward_fast(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(), k.g<T>(),
+                        v.g<T>(), ds.as<T>());
+        });
         return;
       }
     }
@@ -318,6 +325,24 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
         backward(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(), k.g<T>(),
                  v.g<T>());
       });
+  });
+  if (!documents) tape.name("weights", weights);
+  return messages;
+}
+
+Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions& options) {
+  assert(!q.wants_grad());
+  const Layout s = layout_of(q.shape(), cache.keys.shape, cache.values.shape, cache.length, options);
+  const Tensor weights = tape.arena().tensor({s.batch, s.heads, s.queries, s.keys}, tape.dtype());
+  Var messages = tape.make({s.batch, s.queries, s.m_width()}, false);
+  with_real(tape.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    const T *k = cache.keys.as<T>(), *v = cache.values.as<T>();
+    if (tape.tracing()) name_scores(tape, s, q.v<T>(), k);
+    if constexpr (std::is_same_v<T, float>) {
+      if (tape.fast()) return forward_fast(s, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
+    }
+    forward(s, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
   });
   tape.name("weights", weights);
   return messages;

@@ -20,10 +20,20 @@ struct AttentionOptions {
   int64_t kv_heads = 0;  // 0 = heads
   double scale = 0;      // 0 = 1/√(d_k of a head)
   bool causal = true;
+  Tensor lengths = {};  // documents laid one after the other in a batch of one: the rows of each, i32 [N]
+};
+
+/// Keys and values of the positions so far (model/cache.h): k [B, capacity, H_kv·d_k], v [B, capacity,
+/// H_kv·d_v]; the first `length` rows of each example count, and the last Tq of them are the queries' own.
+struct CacheView {
+  Tensor keys, values;
+  int64_t length = 0;
 };
 
 /// `pad` may be an empty Var. An invisible key is never read, so a NaN in it does not leak.
 Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, Var pad = {});
+/// The same with keys and values from a cache; without gradients, so the tape must not record.
+Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions& options);
 extern const OpSpec attention_spec;
 
 }  // namespace tril
