@@ -1,6 +1,7 @@
 #include "tril/model/model.h"
 
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 #include "tril/base/error.h"
@@ -41,6 +42,15 @@ void zero_row(const Tensor& table, int64_t row) {
 void Model::initialize(PythonRandom& /*random*/) {
   refuse("train.random = python draws weights of the decoder family alone; model.family is {}",
          config_.family);
+}
+
+std::unique_ptr<Cache> Model::make_cache(int64_t /*batch*/, int64_t /*capacity*/) const {
+  return nullptr;
+}
+
+Var Model::step(Tape& tape, const Tensor& ids, Cache& /*cache*/, Rows rows) const {
+  assert(false && "a family without a cache");
+  return forward(tape, ids, rows);
 }
 
 CrossEntropy Model::loss(Tape& tape, const Batch& batch, Reduce reduce) const {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tril/autograd/tape.h"
+#include "tril/model/cache.h"
 #include "tril/model/config.h"
 #include "tril/ops/cross_entropy.h"
 #include "tril/tensor/python_random.h"
@@ -18,10 +19,12 @@ namespace tril {
 inline constexpr int32_t kPadId = 0;
 
 /// One batch. Window models: ids [B, context], left-padded with kPadId, targets [B]. Decoders: ids [B, T],
-/// targets [B, T]. Both i32; a negative target is not counted.
+/// targets [B, T]. All i32; a negative target is not counted. With `lengths` [N] a decoder's B is 1 and its
+/// row holds N documents one after the other, none of which sees another: no padding is computed.
 struct Batch {
   Tensor ids;
   Tensor targets;
+  Tensor lengths = {};
 };
 
 /// Which positions the answer is wanted for. A window model trains and generates on the last alone.
@@ -47,6 +50,13 @@ class Model {
 
   /// True where one example is one target (window models); false where each position is one (decoders).
   virtual bool one_target() const = 0;
+
+  /// An empty key/value cache for `batch` sequences of up to `capacity` positions, at most the context. Null
+  /// where the family keeps none (its forward pass is then the only way to generate).
+  virtual std::unique_ptr<Cache> make_cache(int64_t batch, int64_t capacity) const;
+  /// Logits as forward's of ids [B, n] that continue what the cache holds, which then holds them too. The
+  /// tape must not record; cache.length() + n ≤ cache.capacity().
+  virtual Var step(Tape& tape, const Tensor& ids, Cache& cache, Rows rows) const;
 
   /// The loss of a batch over its counted targets, with gradients where the tape records.
   virtual CrossEntropy loss(Tape& tape, const Batch& batch, Reduce reduce) const;
