@@ -159,7 +159,8 @@ bool is_jsonl(const std::string& path) {
 
 std::string Source::name() const {
   if (kind == "tales") return "the tales";
-  return kind == "text" ? "data.text" : path;
+  if (kind == "text") return "data.text";
+  return path == "-" ? "standard input" : path;
 }
 
 Source open_source(const DataSettings& settings, bool any_bytes) {

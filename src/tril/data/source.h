@@ -40,7 +40,7 @@ struct Source {
   std::deque<MappedFile> maps;
   std::deque<std::string> strings;
 
-  /// The source's name in messages: its path, "the tales" or "data.text".
+  /// The source's name in messages: its path, "standard input", "the tales" or "data.text".
   std::string name() const;
 };
 

@@ -97,8 +97,8 @@ void WordCorpus::place_documents() {
                    [](const Document& a, const Document& b) { return a.id < b.id; });
   const auto trains = [](const Document& document) { return document.part == Part::kTrain; };
   if (std::any_of(documents_.begin(), documents_.end(), trains)) return;
-  work_.warn(fmt::format("{}: the split leaves no document to train on, so all {} train", work_.source.name(),
-                         documents_.size()));
+  work_.warn(fmt::format("{}: no document falls to training by its hash, so each of the {} trains",
+                         work_.source.name(), documents_.size()));
   for (Document& document : documents_) document.part = Part::kTrain;
 }
 
