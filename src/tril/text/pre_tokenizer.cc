@@ -43,10 +43,14 @@ Piece PreTokenizer::next(const Stage& stage, std::string_view text, size_t begin
 }
 
 PreTokenizer::Cleaned::Cleaned(std::string_view text) {
-  if (!first_invalid_utf8(text)) return;
+  constexpr std::string_view kVowelSeparator = "\u180E", kWordJoiner = "\u2060";
+  static_assert(kVowelSeparator.size() == kWordJoiner.size());
+  if (!first_invalid_utf8(text) && text.find(kVowelSeparator) == text.npos) return;
   for (size_t at = 0; at < text.size();) {
     const LooseChar c = loose_char_at(text, at);
-    if (c.valid) {
+    if (c.value == 0x180E) {
+      text_ += kWordJoiner;
+    } else if (c.valid) {
       text_.append(text, at, c.bytes);
     } else {
       text_ += "\uFFFD";

@@ -47,11 +47,12 @@ class PreTokenizer {
   size_t lookbehind() const;
 
  private:
-  /// A text whose broken bytes are replaced by U+FFFD, and the way back.
+  /// A text as the regular expressions should see it: broken bytes are replaced by U+FFFD, and U+180E, which
+  /// PCRE2 alone takes for a blank, by another format character. And the way back.
   class Cleaned {
    public:
     explicit Cleaned(std::string_view text);
-    bool same() const { return cuts_.empty(); }
+    bool same() const { return text_.empty(); }
     std::string_view text() const { return text_; }
     size_t original(size_t at) const;
     size_t cleaned(size_t at) const;

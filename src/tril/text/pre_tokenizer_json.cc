@@ -200,4 +200,19 @@ std::string pre_tokenizer_json(SplitPattern pattern) {
   }
 }
 
+std::string named_pre_tokenizer_json(std::string_view name) {
+  if (name == "gpt-2") return pre_tokenizer_json(SplitPattern::kGpt2);
+  if (name == "llama-bpe" || name == "llama3" || name == "llama-v3")
+    return pre_tokenizer_json(SplitPattern::kGpt4);
+  if (name == "qwen2") return pre_tokenizer_json(SplitPattern::kQwen2);
+  if (name == "gpt-4o") return split_json(kO200kSource);
+  if (name == "smollm" || name == "starcoder" || name == "refact") {
+    return fmt::format(
+        R"({{"type": "Sequence", "pretokenizers": [{{"type": "Digits", "individual_digits": true}}, {}]}})",
+        byte_level_json());
+  }
+  refuse("the pre-tokenizer '{}' is not supported; tril has gpt-2, smollm, llama-bpe, qwen2 and gpt-4o",
+         name);
+}
+
 }  // namespace tril

@@ -24,6 +24,9 @@ std::pair<std::string, std::string> read_post_processor(const nlohmann::json& pa
 
 /// The pre_tokenizer part for one pattern behind which bytes are written in the byte alphabet.
 std::string pre_tokenizer_json(SplitPattern pattern);
+/// The same by the name that a GGUF file has in tokenizer.ggml.pre: gpt-2, smollm, llama-bpe, qwen2, gpt-4o,
+/// and names that mean the same as one of these. Throws Refusal with the known names.
+std::string named_pre_tokenizer_json(std::string_view name);
 /// The same for an expression whose matches are pieces.
 std::string split_json(std::string_view source);
 /// {"type": "ByteLevel", …}: the decoder and the post_processor of byte-level BPE.

@@ -79,6 +79,7 @@ TEST(PreTokenizer, BrokenBytesCutAlikeByHandAndByPcre2) {
   const PreTokenizer by_regex(
       {SplitRegex(std::string(pattern_source(SplitPattern::kGpt4)), SplitBehavior::kIsolated, false)});
   for (const std::string& text : hostile_bytes(2000)) ASSERT_EQ(split(by_hand, text), split(by_regex, text));
+  EXPECT_EQ(split(by_regex, "a\u180E\u180E \u180Eb"), split(by_hand, "a\u180E\u180E \u180Eb"));
 }
 
 PreTokenizer read(const std::string& part) {
@@ -100,6 +101,16 @@ TEST(PreTokenizerJson, DigitsBeforeGpt2AsSmolLm) {
       read(R"({"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": true},
       {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": true}]})");
   EXPECT_EQ(split(rule, "it's 42"), (Pieces{"it", "'s", " ", "4", "2"}));
+}
+
+TEST(PreTokenizerJson, NamesOfGgufFiles) {
+  EXPECT_EQ(split(read(named_pre_tokenizer_json("smollm")), "it's 42"), (Pieces{"it", "'s", " ", "4", "2"}));
+  EXPECT_EQ(split(read(named_pre_tokenizer_json("llama-bpe")), "IT'S 1234"),
+            (Pieces{"IT", "'S", " ", "123", "4"}));
+  EXPECT_EQ(split(read(named_pre_tokenizer_json("gpt-2")), " 1234"), (Pieces{" 1234"}));
+  EXPECT_EQ(split(read(named_pre_tokenizer_json("qwen2")), " 12"), (Pieces{" ", "1", "2"}));
+  EXPECT_NE(refusal([] { named_pre_tokenizer_json("chatglm-bpe"); }).find("'chatglm-bpe'"),
+            std::string::npos);
 }
 
 TEST(PreTokenizerJson, WhatTrilDoesNotHaveIsRefusedByName) {

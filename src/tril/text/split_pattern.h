@@ -33,6 +33,12 @@ Piece next_piece(SplitPattern pattern, std::string_view text, size_t begin);
 /// expression.
 std::string_view pattern_source(SplitPattern pattern);
 
+/// GPT-4o's expression (o200k), which PCRE2 runs.
+inline constexpr std::string_view kO200kSource =
+    R"([^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)"
+    R"(|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
 /// The pattern that an expression found in a file is, where it is one of those written by hand.
 std::optional<SplitPattern> known_pattern(std::string_view source);
 

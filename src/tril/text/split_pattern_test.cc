@@ -76,7 +76,7 @@ std::vector<char32_t> known_characters() {
   std::vector<char32_t> known;
   for (char32_t c = 1; c <= 0x10FFFF; ++c) {
     const int category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-    // U+180E is a blank to PCRE2 alone.
+    // U+180E is a blank to PCRE2 alone: PreTokenizer hides it.
     const bool thin = c >= 0x20000 && c % 64;  // large blocks of one category are thinned out
     if (thin || category == UTF8PROC_CATEGORY_CN || category == UTF8PROC_CATEGORY_CS || c == 0x180E) continue;
     std::string text;

@@ -30,6 +30,34 @@ std::string shown(const std::string& source) {
   return source.size() <= 80 ? source : source.substr(0, complete_prefix(source.substr(0, 80))) + "…";
 }
 
+/// In PCRE2 \p{Han} takes in script extensions; in Oniguruma and in Rust, which tokenizers are made for, it
+/// is the script alone: \p{sc:Han}. Other properties don't compile with sc: and stay as they are.
+std::string own_scripts(const std::string& source) {
+  std::string result;
+  for (size_t at = 0; at < source.size();) {
+    const bool property = source[at] == '\\' && at + 3 < source.size() && (source[at + 1] | 0x20) == 'p' &&
+                          source[at + 2] == '{';
+    const size_t end = property ? source.find('}', at) : std::string::npos;
+    if (end == std::string::npos || end - at < 6) {  // categories have at most two letters
+      const size_t bytes = source[at] == '\\' ? std::min<size_t>(2, source.size() - at) : 1;
+      result.append(source, at, bytes);
+      at += bytes;
+      continue;
+    }
+    const size_t name = at + 3 + (source[at + 3] == '^');
+    const std::string before = source.substr(at, name - at), behind = source.substr(name, end + 1 - name);
+    const std::string script = before + "sc:" + behind;
+    int error = 0;
+    PCRE2_SIZE offset = 0;
+    pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(script.data()), script.size(), PCRE2_UTF,
+                                     &error, &offset, nullptr);
+    result += code ? script : before + behind;
+    pcre2_code_free(code);
+    at = end + 1;
+  }
+  return result;
+}
+
 /// What a match writes to. One for each thread: its memory is kept from match to match.
 struct Workspace {
   pcre2_match_data* data = pcre2_match_data_create(1, nullptr);
@@ -44,7 +72,8 @@ struct Workspace {
 }  // namespace
 
 struct SplitRegex::Code {
-  explicit Code(const std::string& source) {
+  explicit Code(const std::string& written) {
+    const std::string source = written.size() > kLongestSource ? written : own_scripts(written);
     pcre2_compile_context* context = pcre2_compile_context_create(nullptr);
     pcre2_set_max_pattern_length(context, kLongestSource);
     int error = 0;
@@ -53,7 +82,7 @@ struct SplitRegex::Code {
                          PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &error, &offset,
                          context);
     pcre2_compile_context_free(context);
-    if (!code) refuse("split pattern '{}': {} (at byte {})", shown(source), message(error), offset);
+    if (!code) refuse("split pattern '{}': {} (at byte {})", shown(written), message(error), offset);
     uint32_t characters = 0;
     pcre2_pattern_info(code, PCRE2_INFO_MAXLOOKBEHIND, &characters);
     lookbehind = 4 * static_cast<size_t>(characters);

@@ -99,5 +99,15 @@ TEST(SplitRegex, QuotedTextMatchesItself) {
             (Pieces{"_", odd, "_"}));
 }
 
+TEST(SplitRegex, AScriptIsTheScriptAlone) {
+  // U+30FC has the script Common, and Hiragana and Katakana as extensions; U+3005 is Han.
+  EXPECT_EQ(split(SplitRegex("\\p{Katakana}+", SplitBehavior::kIsolated, false), "\u30AB\u30FC"),
+            (Pieces{"\u30AB", "\u30FC"}));
+  EXPECT_EQ(split(SplitRegex("[\\p{Han}]+|\\P{^Han}", SplitBehavior::kIsolated, false), "\u4E00\u3005a"),
+            (Pieces{"\u4E00\u3005", "a"}));
+  EXPECT_EQ(split(SplitRegex("\\\\p\\{Han}", SplitBehavior::kIsolated, false), "a\\p{Han}"),
+            (Pieces{"a", "\\p{Han}"}));
+}
+
 }  // namespace
 }  // namespace tril
