@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 #include "tril/text/bpe_testing.h"
 #include "tril/text/bpe_train.h"
 #include "tril/text/piece_table.h"
@@ -123,6 +126,28 @@ TEST(Bpe, AByteWithoutATokenIsRefusedOrUnknown) {
   EXPECT_TRUE(load(file)->lossy());
   file["model"]["fuse_unk"] = true;
   EXPECT_EQ(load(file)->encode("zza"), (Ids{261, 97}));
+}
+
+// A text that only mentions special tokens gives none, whatever the text; and it comes back.
+TEST(Bpe, SharedTextsComeBackWithoutSpecialIds) {
+  const std::string shared = shared_folder(TRIL_SOURCE_DIR);
+  if (shared.empty()) GTEST_SKIP() << "no shared data";
+  for (const auto pattern : {SplitPattern::kGpt2, SplitPattern::kGpt4}) {
+    BpeTrainer trainer({.vocab_size = 600, .pattern = pattern});
+    trainer.add(read_file(shared + "/fixtures/text/literal_specials.txt"));
+    trainer.add(read_file(shared + "/data/tinystories.txt").substr(0, 50'000));
+    const BpeTokenizer tokenizer(trainer.train());
+    for (const auto& entry : std::filesystem::directory_iterator(shared + "/fixtures/text")) {
+      const std::string text = read_file(entry.path().string());
+      const Ids ids = tokenizer.encode(text);
+      EXPECT_EQ(tokenizer.decode(ids), text) << entry.path();
+      EXPECT_EQ(std::count(ids.begin(), ids.end(), *tokenizer.eos()), 0) << entry.path();
+    }
+    const std::string only = read_file(shared + "/fixtures/text/only_specials.txt");
+    const Ids ids = tokenizer.encode(only, Specials::kAsTokens);
+    EXPECT_GT(std::count(ids.begin(), ids.end(), *tokenizer.eos()), 0);
+    EXPECT_EQ(tokenizer.decode(ids, true), only);
+  }
 }
 
 TEST(PieceTable, FindsWhatWasAddedFirst) {
