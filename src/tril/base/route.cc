@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 
 namespace tril {
@@ -67,8 +68,8 @@ std::vector<size_t> find_stages(Route route, std::span<const std::string> names)
       std::vector<std::string> known = route_stages(route);
       for (const auto& [alias, stage] : kOtherNames)
         if (stage_exists(route, alias)) known.push_back(alias);
-      refuse("'{}' is no stage of the {} route{}", name, route == Route::kTraining ? "training" : "inference",
-             nearest_hint(name, known));
+      refuse("{} is no stage of the {} route{}", in_quotes(name),
+             route == Route::kTraining ? "training" : "inference", nearest_hint(name, known));
     }
     found.push_back(*at);
   }

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 
 namespace tril::cli {
@@ -37,7 +38,7 @@ const Command& find_command(std::string_view name) {
     if (command.name == name) return command;
     known.emplace_back(command.name);
   }
-  refuse("unknown command '{}'{}; see: tril help{}", name.substr(0, 64), nearest_hint(name, known),
+  refuse("unknown command {}{}; see: tril help{}", in_quotes(name), nearest_hint(name, known),
          name.starts_with("data ") ? " data" : "");
 }
 

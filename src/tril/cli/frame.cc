@@ -9,6 +9,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/log.h"
+#include "tril/base/quote.h"
 #include "tril/base/threads.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -49,8 +50,7 @@ std::string command_name(std::span<const std::string> arguments, size_t words) {
   if (name == "--version") return "version";
   if (name == "--help" || name == "-h") return "help";
   if (name.starts_with("-"))
-    refuse("'{}' stands before the command; options follow it: tril COMMAND {} ...", name.substr(0, 64),
-           name.substr(0, 64));
+    refuse("{} stands before the command; options follow it: tril COMMAND {} ...", in_quotes(name), name);
   if (words == 1 && name == "data" && arguments.size() < 2)
     refuse("data needs a second word; see: tril help data");
   if (words == 1 && name == "data") return name + " " + arguments[1];

@@ -8,15 +8,12 @@
 
 #include "tril/base/error.h"
 #include "tril/base/number.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
 
 namespace tril::cli {
 namespace {
-
-std::string shortened(const std::string& text) {
-  return text.size() <= 64 ? text : text.substr(0, 64) + "...";
-}
 
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, "|"));
@@ -54,8 +51,7 @@ void Options::choice(std::string name, std::vector<std::string> choices, std::op
                      std::string about) {
   auto store = [&target, name, choices](const std::string& value) {
     if (std::find(choices.begin(), choices.end(), value) == choices.end())
-      refuse("{} must be {}, is '{}'{}", name, joined(choices), shortened(value),
-             nearest_hint(value, choices));
+      refuse("{} must be {}, is {}{}", name, joined(choices), in_quotes(value), nearest_hint(value, choices));
     target = value;
   };
   entries_.push_back({name, joined(choices), std::move(about), false, false, false, std::move(store)});
@@ -64,7 +60,7 @@ void Options::integer(std::string name, std::optional<int64_t>& target, int64_t 
                       std::string about) {
   auto store = [&target, name, low, high](const std::string& text) {
     const auto value = parse_integer(text);
-    if (!value) refuse("{} must be an integer, is '{}'", name, shortened(text));
+    if (!value) refuse("{} must be an integer, is {}", name, in_quotes(text));
     if (*value < low || *value > high)
       refuse("{} must be {} to {}, is {}", name, with_commas(low), with_commas(high), with_commas(*value));
     target = *value;
@@ -75,7 +71,7 @@ void Options::real(std::string name, std::optional<double>& target, double low, 
                    std::string about, bool above_low) {
   auto store = [&target, name, low, high, above_low](const std::string& text) {
     const auto value = parse_real(text);
-    if (!value) refuse("{} must be a finite number, is '{}'", name, shortened(text));
+    if (!value) refuse("{} must be a finite number, is {}", name, in_quotes(text));
     if ((above_low ? *value <= low : *value < low) || *value > high)
       refuse("{} must be {}{} {}, is {}", name, above_low ? "above " : "", low,
              above_low ? fmt::format("and at most {}", high) : fmt::format("to {}", high), *value);
@@ -120,9 +116,9 @@ void Options::refuse_extra(const std::string& word) const {
     for (const Entry& entry : entries_)
       if (!entry.positional) known.push_back(entry.name);
     const std::string name = word.substr(0, word.find('='));
-    refuse("unknown option '{}'{}; see: tril help {}", shortened(name), nearest_hint(name, known), command_);
+    refuse("unknown option {}{}; see: tril help {}", in_quotes(name), nearest_hint(name, known), command_);
   }
-  refuse("unexpected word '{}'; usage: {}", shortened(word), usage());
+  refuse("unexpected word {}; usage: {}", in_quotes(word), usage());
 }
 
 // Words without a place of their own: an option that is none, one word too many, or the values of words().

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 
 namespace tril::cli {
@@ -29,7 +30,7 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
   }
   std::error_code ignored;
   if (!std::filesystem::exists(word, ignored))
-    refuse("there is no preset and no file '{}'{}; tril presets lists them", word.substr(0, 200),
+    refuse("there is no preset and no file {}{}; tril presets lists them", in_quotes(word),
            nearest_hint(word, presets));
   builder.add_preset(kDefaultPreset);
   use_data(builder, word);

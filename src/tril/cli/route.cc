@@ -9,6 +9,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/log.h"
+#include "tril/base/quote.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 
@@ -33,7 +34,7 @@ int show(const Asked& asked, const Common& common) {
   std::vector<Route> routes = {Route::kTraining, Route::kInference};
   if (asked.which) {
     if (*asked.which != "training" && *asked.which != "inference")
-      refuse("there is no route '{}'; there are training and inference", asked.which->substr(0, 64));
+      refuse("there is no route {}; there are training and inference", in_quotes(*asked.which));
     routes = {*asked.which == "training" ? Route::kTraining : Route::kInference};
   }
   const std::vector<std::string> names = split_commas(asked.at.value_or(""));

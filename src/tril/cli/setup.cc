@@ -9,6 +9,7 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
+#include "tril/base/quote.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 
@@ -44,7 +45,7 @@ Action declare_setup(Options& options) {
   options.remark("It is made with pip beside the sources, and takes some minutes and a network.");
   return [what](const Common& common) {
     if (*what != "peers")
-      refuse("there is nothing to set up by the name '{}'; there is: peers", what->substr(0, 64));
+      refuse("there is nothing to set up by the name {}; there is: peers", in_quotes(*what));
     const std::string script = TRIL_SCRIPTS "/setup_peers.sh";
     if (!file_exists(script))
       refuse("{}: is not there; setup needs the sources that this program was built from", script);

@@ -10,6 +10,7 @@
 #include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/number.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/train/config_check.h"
 
@@ -17,6 +18,12 @@ namespace tril {
 namespace {
 
 constexpr size_t kLargestFile = 1 << 20;
+
+// A name from a file or a flag: as it is, or in quotes where it could spoil a terminal.
+std::string printable(std::string_view name) {
+  const std::string quoted = in_quotes(name), plain = "'" + std::string(name) + "'";
+  return quoted == plain ? std::string(name) : quoted;
+}
 
 std::string article(const toml::node& node) {
   switch (node.type()) {
@@ -96,7 +103,7 @@ class TomlReader {
     const std::vector<std::string> known = preset_names();
     if (std::find(known.begin(), known.end(), *name) == known.end())
       return fault(*node,
-                   fmt::format("there is no preset '{}'{}", name->substr(0, 64), nearest_hint(*name, known)));
+                   fmt::format("there is no preset {}{}", in_quotes(*name), nearest_hint(*name, known)));
     builder_.add_preset(*name);
   }
 
@@ -108,16 +115,18 @@ class TomlReader {
       return false;
     }
     if (node.is_table())
-      fault(node, fmt::format("[{}] is no section{}", section, nearest_hint(section, sections)));
+      fault(node, fmt::format("[{}] is no section{}", printable(section), nearest_hint(section, sections)));
     else
-      fault(node, fmt::format("{} is no setting outside a section{}", section, key_hint("", section)));
+      fault(node,
+            fmt::format("{} is no setting outside a section{}", printable(section), key_hint("", section)));
     return false;
   }
 
   void read_key(const std::string& section, const std::string& name, const toml::node& node) {
     const ConfigKey* key = find_key(section, name);
     if (key == nullptr)
-      return fault(node, fmt::format("{}.{} is no setting{}", section, name, key_hint(section, name)));
+      return fault(
+          node, fmt::format("{} is no setting{}", printable(section + "." + name), key_hint(section, name)));
     const auto value = typed(*key, node);
     if (!value)
       return fault(node,
@@ -193,7 +202,7 @@ void ConfigBuilder::add_toml(std::string_view text, const std::string& source) {
 }
 
 void ConfigBuilder::set(std::string_view assignment) {
-  const std::string source = "--set " + std::string(assignment.substr(0, 200));
+  const std::string source = "--set " + printable(assignment);
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) return fault(source, 0, "must be section.key=value");
   assign(source, assignment.substr(0, equals), assignment.substr(equals + 1));
@@ -216,7 +225,7 @@ void ConfigBuilder::assign(const std::string& source, std::string_view full_name
         return fault(source, 0, fmt::format("{} is no setting; it is {}", full_name, each.full_name()));
     }
     return fault(source, 0,
-                 fmt::format("{} is no setting{}", full_name.substr(0, 64), nearest_hint(full_name, known)));
+                 fmt::format("{} is no setting{}", printable(full_name), nearest_hint(full_name, known)));
   }
   std::optional<Value> value;
   switch (key->member.index()) {
@@ -236,9 +245,8 @@ void ConfigBuilder::assign(const std::string& source, std::string_view full_name
       value = std::string(text);
   }
   if (!value)
-    return fault(
-        source, 0,
-        fmt::format("{} must be {}, is '{}'", key->full_name(), type_name(*key), text.substr(0, 64)));
+    return fault(source, 0,
+                 fmt::format("{} must be {}, is {}", key->full_name(), type_name(*key), in_quotes(text)));
   if (const std::string wrong = value_fault(*key, *value); !wrong.empty())
     return fault(source, 0, key->full_name() + " " + wrong);
   store(*key, *value, {source, 0, false});

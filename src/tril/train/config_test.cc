@@ -190,6 +190,12 @@ TEST(Config, TomlHoldsAnyText) {
   EXPECT_EQ(builder.values().train.learning_rate, config.train.learning_rate);
 }
 
+TEST(Config, WhatCouldSpoilATerminalIsEscaped) {
+  EXPECT_EQ(faults_of("", {"data.text=\xFF", "a\nb=1"}),
+            "--set data.text=\xFF: data.text must be UTF-8 text; byte 0 is not\n"
+            "--set 'a\\nb=1': 'a\\nb' is no setting");
+}
+
 TEST(Config, JsonIsRefusedByName) {
   ConfigBuilder builder;
   try {

@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
+#include "tril/text/utf8.h"
 #include "tril/train/config_keys.h"
 
 namespace tril {
@@ -78,10 +80,12 @@ std::string value_fault(const ConfigKey& key, const Value& value) {
   }
   if (const auto* word = std::get_if<std::string>(&value)) {
     if (word->find('\0') != std::string::npos) return "must not hold a NUL character";
+    if (const auto at = first_invalid_utf8(*word))
+      return fmt::format("must be UTF-8 text; byte {} is not", *at);
     if (key.choices.empty()) return "";
     for (const std::string& choice : key.choices)
       if (choice == *word) return "";
-    return fmt::format("must be {}, is '{}'{}", allowed_values(key), word->substr(0, 64),
+    return fmt::format("must be {}, is {}{}", allowed_values(key), in_quotes(*word),
                        nearest_hint(*word, key.choices));
   }
   return "";

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "tril/base/error.h"
+#include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/train/config.h"
 
@@ -36,7 +37,7 @@ std::vector<std::string> preset_names() {
 std::string_view preset_text(std::string_view name) {
   for (const auto& [known, text] : embedded_presets())
     if (known == name) return text;
-  refuse("there is no preset '{}'{}", name.substr(0, 64), nearest_hint(name, preset_names()));
+  refuse("there is no preset {}{}", in_quotes(name), nearest_hint(name, preset_names()));
 }
 
 std::string preset_about(std::string_view name) {
