@@ -41,6 +41,11 @@ std::string overview();
 std::string commands_page();
 
 // One function a command, each in its own file.
+Action declare_train(Options& options);
+Action declare_resume(Options& options);
+Action declare_eval(Options& options);
+Action declare_generate(Options& options);
+Action declare_score(Options& options);
 Action declare_presets(Options& options);
 Action declare_data_audit(Options& options);
 Action declare_data_tokenize(Options& options);

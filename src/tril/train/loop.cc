@@ -9,11 +9,13 @@
 #include "tril/base/build_info.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
+#include "tril/base/memory.h"
 #include "tril/base/progress.h"
 #include "tril/base/threads.h"
 #include "tril/model/multiplies.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
+#include "tril/train/size_check.h"
 
 namespace tril {
 namespace {
@@ -277,6 +279,7 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
     corpus = corpus_of(given, nullptr);
     Config config = given;
     config.model.vocab_size = corpus->tokenizer->vocab_size();
+    refuse_oversize(config, machine_memory());
     loop.emplace(folder, config, *corpus, options, clock.seconds());
     write_description(folder, *corpus);
   } catch (...) {

@@ -1,0 +1,114 @@
+// tril eval: the loss of a run's model over a whole part of its text, or over another text.
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/base/file.h"
+#include "tril/base/table.h"
+#include "tril/cli/commands.h"
+#include "tril/cli/output.h"
+#include "tril/cli/request.h"
+#include "tril/cli/run_options.h"
+#include "tril/data/corpus.h"
+#include "tril/train/evaluation.h"
+#include "tril/train/loaded_run.h"
+#include "tril/train/run_folder.h"
+#include "tril/train/trainer.h"
+
+namespace tril::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Asked {
+  std::string run;
+  std::optional<std::string> split, data;
+  std::optional<int64_t> step;
+};
+
+// The run's own text, held to its manifest; or another text, which is evaluated whole.
+Corpus corpus_of(const LoadedRun& run, const std::optional<std::string>& data) {
+  CorpusOptions options;
+  options.tokenizer = run.tokenizer;
+  options.document_bounds = run.config.train.batches == "documents";
+  DataSettings settings = run.config.data;
+  if (data) {
+    settings.path = *data;
+    settings.text = "";
+    settings.repeat = 1;
+    settings.stories = 0;
+    settings.split = "none";
+  }
+  Corpus corpus = build_corpus(settings, options);
+  if (!data) require_same_source(nlohmann::json::parse(read_file(run.path + "/data.json")), corpus);
+  return corpus;
+}
+
+// Each look at the test part is written into the run: a part that is looked at often is no test any more.
+void record_touch(const std::string& run, const Json& document) {
+  Json line = {{"time", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))}};
+  line.update(document);
+  RunFolder::view(run).record("test.jsonl", line.dump());
+}
+
+Json document_of(const std::optional<Evaluation>& found, const std::string& split, int64_t step,
+                 int64_t bytes, bool lossy) {
+  Json document = {{"split", split}, {"loss", nullptr}, {"perplexity", nullptr}, {"bits_per_byte", nullptr}};
+  if (found) {
+    document["loss"] = found->loss();
+    document["perplexity"] = found->perplexity();
+    if (bytes > 0) document["bits_per_byte"] = found->bits_per_byte(bytes);
+  }
+  document["targets"] = found ? found->targets : 0;
+  document["lossy"] = lossy;
+  document["step"] = step;
+  return document;
+}
+
+int evaluate_run(const Asked& asked, const Common& common) {
+  const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  const Corpus corpus = corpus_of(run, asked.data);
+  const std::string split = asked.data ? "data" : asked.split.value_or("validation");
+  const Part part = asked.data ? Part::kTrain : split == "test" ? Part::kTest : Part::kValidation;
+  Tape tape(tape_options(run.config.run, false));
+  const std::optional<Evaluation> found = evaluate(*run.model, tape, corpus.part(part));
+  const Json document =
+      document_of(found, split, run.step, corpus.audit.parts[static_cast<size_t>(part)].text_bytes,
+                  run.tokenizer->lossy());
+  if (part == Part::kTest) record_touch(asked.run, document);
+  if (common.json) {
+    print_json(document);
+  } else if (found) {
+    print(fmt::format("{}: loss {:.4f}, perplexity {:.2f}, {:.4f} bits per byte{}, {} targets, step {}\n",
+                      split, found->loss(), found->perplexity(),
+                      document["bits_per_byte"].is_number() ? document["bits_per_byte"].get<double>() : 0.0,
+                      run.tokenizer->lossy() ? " (of the normalized text)" : "", with_commas(found->targets),
+                      with_commas(run.step)));
+  } else {
+    print(fmt::format("{}: no targets, so there is no loss\n", split));
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+Action declare_eval(Options& options) {
+  auto asked = std::make_shared<Asked>();
+  options.word("RUN", asked->run, "the run's folder");
+  options.choice("--split", {"validation", "test"}, asked->split,
+                 "the part of the run's text (default: validation)");
+  options.text("--data", "PATH", asked->data, "the whole of another text instead");
+  options.integer("--at", asked->step, 0, 1000000000, "the checkpoint of this step (default: the best)");
+  options.remark("Each look at the test part is written into the run, in test.jsonl.");
+  return [asked](const Common& common) {
+    if (asked->split && asked->data)
+      refuse("--split and --data exclude each other: another text is evaluated whole");
+    return evaluate_run(*asked, common);
+  };
+}
+
+}  // namespace tril::cli

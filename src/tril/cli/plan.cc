@@ -1,0 +1,62 @@
+// The plan of a training run.
+#include "tril/cli/plan.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tril/base/memory.h"
+#include "tril/base/progress.h"
+#include "tril/base/table.h"
+#include "tril/model/parameter_count.h"
+#include "tril/train/size_check.h"
+
+namespace tril::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json by_part(const Corpus& corpus, int64_t PartAudit::*count) {
+  Json all;
+  for (size_t p = 0; p < kParts; ++p)
+    all[std::string(part_name(static_cast<Part>(p)))] = corpus.audit.parts[p].*count;
+  return all;
+}
+
+// One target for each window, one for each position of a block.
+int64_t targets_a_step(const Config& config) {
+  return config.train.batch * (config.model.family == "decoder" ? config.train.block : 1);
+}
+
+}  // namespace
+
+Json plan_json(const Config& config, const Corpus& corpus) {
+  return {{"parameters", parameter_count(config.model)},
+          {"documents", by_part(corpus, &PartAudit::documents)},
+          {"targets", by_part(corpus, &PartAudit::targets)},
+          {"vocab_size", config.model.vocab_size},
+          {"steps", config.train.steps},
+          {"targets_a_step", targets_a_step(config)},
+          {"least_bytes", least_training_bytes(config)},
+          {"machine_bytes", machine_memory()}};
+}
+
+std::string plan_text(const Config& config, const Corpus& corpus) {
+  const Audit& audit = corpus.audit;
+  std::string text = fmt::format("model    {}, {} parameters, vocabulary {}, context {}\n",
+                                 config.model.family, with_commas(parameter_count(config.model)),
+                                 with_commas(config.model.vocab_size), with_commas(config.model.context));
+  text += "data     " + (corpus.source.path.empty() ? corpus.source.kind : corpus.source.path) + ":";
+  for (size_t p = 0; p < kParts; ++p)
+    text += fmt::format("{} {} documents, {} targets ({})", p > 0 ? ";" : "",
+                        with_commas(audit.parts[p].documents), with_commas(audit.parts[p].targets),
+                        part_name(static_cast<Part>(p)));
+  text += fmt::format("\nwork     {} steps of {} targets\n", with_commas(config.train.steps),
+                      with_commas(targets_a_step(config)));
+  text += fmt::format("memory   at least {} of the machine's {}\n",
+                      short_bytes(static_cast<double>(least_training_bytes(config))),
+                      short_bytes(static_cast<double>(machine_memory())));
+  return text;
+}
+
+}  // namespace tril::cli

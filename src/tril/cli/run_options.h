@@ -1,0 +1,24 @@
+// What the commands that use a run share: the common options over its settings, and texts from the command
+// line. What it leaves out: training requests (request.h).
+#pragma once
+#include <string>
+
+#include "tril/cli/commands.h"
+#include "tril/train/loaded_run.h"
+#include "tril/train/loop.h"
+
+namespace tril::cli {
+
+/// --engine and --dtype over a run's own.
+RunOverrides overrides(const Common& common);
+
+/// What training calls back: the samples of presets that print some.
+LoopOptions loop_options();
+
+/// The text itself, or all of standard input for "-".
+std::string text_or_input(const std::string& text);
+
+/// A checkpoint's step, for --at.
+void at_option(Options& options, std::optional<int64_t>& step);
+
+}  // namespace tril::cli

@@ -1,0 +1,88 @@
+// The end of a training run, for a reader.
+#include "tril/cli/summary.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/chart.h"
+#include "tril/base/progress.h"
+#include "tril/base/table.h"
+#include "tril/cli/output.h"
+
+namespace tril::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+ChartSeries series(const Json& result, const std::string& name, const char* field) {
+  ChartSeries found{name, {}};
+  for (const Json& point : result.at("trace"))
+    if (point.at(field).is_number())
+      found.points.emplace_back(point.at("tokens_seen").get<double>(), point.at(field).get<double>());
+  return found;
+}
+
+std::string validation_line(const Json& result) {
+  if (result.at("validation_loss").is_null()) return "none: there is no validation text";
+  return fmt::format(
+      "loss {:.4f}, perplexity {:.2f}, over {} targets (step {})", result.at("validation_loss").get<double>(),
+      result.at("validation_perplexity").get<double>(), with_commas(result.at("targets").at("validation")),
+      with_commas(result.at("selected_step")));
+}
+
+std::string samples_text(const Json& result) {
+  std::string text;
+  if (!result.contains("samples")) return text;
+  int number = 0;
+  for (const Json& sample : result.at("samples"))
+    text += fmt::format("sample {:>2}: {}\n", ++number, sample.get<std::string>());
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string summary_text(const Json& result) {
+  const std::string run = result.at("run");
+  const Json& seconds = result.at("seconds");
+  std::string text = fmt::format("run         {}\n", run);
+  text += fmt::format("model       {} parameters, {} tokens in the vocabulary\n",
+                      with_commas(result.at("parameters")), with_commas(result.at("vocab_size")));
+  text += fmt::format("training    {} steps, {} targets seen of {}\n", with_commas(result.at("steps")),
+                      with_commas(result.at("tokens_seen")), with_commas(result.at("targets").at("train")));
+  text += "validation  " + validation_line(result) + "\n";
+  text += fmt::format("time        {:.2f} s: data {:.2f}, training {:.2f}, evaluation {:.2f}",
+                      seconds.at("total").get<double>(), seconds.at("data").get<double>(),
+                      seconds.at("train").get<double>(), seconds.at("eval").get<double>());
+  if (result.at("tokens_per_second").is_number())
+    text += fmt::format("; {} targets/s", short_count(result.at("tokens_per_second")));
+  text += fmt::format("\nmemory      {} at most\n", short_bytes(result.at("peak_bytes")));
+  text += fmt::format("losses      {}/metrics.jsonl, a line for each logged step\n", run);
+  return text;
+}
+
+std::string loss_chart(const Json& result, bool unicode) {
+  const ChartSeries training = series(result, "training batch", "train_batch_loss");
+  const ChartSeries validation = series(result, "validation", "validation_loss");
+  if (training.points.size() < 2) return "";
+  std::vector<ChartSeries> all = {training};
+  if (!validation.points.empty()) all.push_back(validation);
+  const double even = std::log(result.at("vocab_size").get<double>());
+  ChartOptions options;
+  options.title = "loss";
+  options.x_label = "targets seen";
+  options.unicode = unicode;
+  return chart(all, {{fmt::format("even guess, ln {}", result.at("vocab_size").get<int64_t>()), even}},
+               options);
+}
+
+void print_result(const Json& result, bool json) {
+  if (json) return print_json(result);
+  print(samples_text(result));
+  if (isatty(STDOUT_FILENO) != 0) print(loss_chart(result, unicode_terminal(STDOUT_FILENO)) + "\n");
+  print(summary_text(result));
+}
+
+}  // namespace tril::cli
