@@ -119,12 +119,12 @@ TEST(FormatPages, AreEnoughToReadARun) {
   EXPECT_EQ(state["format"], 1);
   EXPECT_EQ(state["step"], 50);
   EXPECT_EQ(state["best_step"], 50);
-  EXPECT_EQ(state["tokenizer"], fingerprint);
+  EXPECT_EQ(state["tokenizer"].get<std::string>(), fingerprint);
   EXPECT_EQ(state["training"]["draws"], 42);
   for (const char* name : {"model.safetensors", "optimizer.safetensors"}) {
     const std::string bytes = slurp(checkpoint / name);
     EXPECT_EQ(state["files"][name]["bytes"], bytes.size());
-    EXPECT_EQ(state["files"][name]["sha256"], hex_sha256(bytes));
+    EXPECT_EQ(state["files"][name]["sha256"].get<std::string>(), hex_sha256(bytes));
   }
   const PageFile model = read_safetensors(slurp(checkpoint / "model.safetensors"));
   EXPECT_EQ(model.metadata, (json{{"format", "pt"}, {"step", "50"}, {"tokenizer", fingerprint}}));
