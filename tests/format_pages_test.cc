@@ -2,7 +2,6 @@
 // nothing of tril's own code, against a run that the library made.
 #include <gtest/gtest.h>
 #include <openssl/sha.h>
-#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tril/base/folder_testing.h"
 #include "tril/train/run_folder.h"
 
 namespace {
@@ -85,8 +85,8 @@ json read_state(const fs::path& checkpoint) {
 }
 
 TEST(FormatPages, AreEnoughToReadARun) {
-  const fs::path path = fs::path(testing::TempDir()) / ("tril_pages_" + std::to_string(::getpid()));
-  fs::remove_all(path);
+  const tril::TestFolder folder("pages");
+  const fs::path path = folder.at("run");
   const std::string fingerprint(64, 'f');
   float weights[6] = {1, 2, 3, 4, 5, 6}, moments[6] = {};
   {
@@ -134,7 +134,6 @@ TEST(FormatPages, AreEnoughToReadARun) {
   EXPECT_EQ(tensor.shape, (std::vector<size_t>{2, 3}));
   EXPECT_EQ(float_at(tensor.bytes, 0), -1);
   EXPECT_EQ(float_at(tensor.bytes, 5), 6);
-  fs::remove_all(path);
 }
 
 }  // namespace

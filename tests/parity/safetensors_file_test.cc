@@ -1,10 +1,10 @@
 // tril's safetensors writer gives the reference library's bytes, and its reader reads them.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <map>
 
 #include "numbers.h"
+#include "tril/base/folder_testing.h"
 #include "tril/formats/safetensors.h"
 
 namespace tril::parity {
@@ -20,7 +20,8 @@ std::string from_hex(const std::string& hex) {
 
 TEST(SafetensorsParity, SameBytesAsTheReferenceLibrary) {
   const auto numbers = load("safetensors_file");
-  const std::string path = testing::TempDir() + "/tril_safetensors_parity_" + std::to_string(::getpid());
+  static const TestFolder folder("safetensors_parity");
+  const std::string path = folder.at("file");
   for (const auto& [name, hex] : numbers["files"].items()) {
     const std::string reference = from_hex(hex.get<std::string>());
     SafetensorsView view = parse_safetensors(reference, name);
@@ -40,7 +41,6 @@ TEST(SafetensorsParity, SameBytesAsTheReferenceLibrary) {
     ++seen;
   }
   EXPECT_EQ(seen, known.size());
-  std::remove(path.c_str());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/fault.h"
+#include "tril/base/folder_testing.h"
 
 namespace tril {
 namespace {
@@ -17,21 +18,13 @@ namespace fs = std::filesystem;
 
 class FileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/tril_file_" + std::to_string(::getpid()) + "_" +
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override {
-    fault::plan("");
-    fs::remove_all(folder_);
-  }
-  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  void TearDown() override { fault::plan(""); }
+  std::string at(const std::string& name) const { return files_.at(name); }
   void put(const std::string& name, std::string_view bytes) const {
     std::ofstream(at(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-  std::string folder_;
+  const TestFolder files_{testing::UnitTest::GetInstance()->current_test_info()->name()};
+  const std::string& folder_ = files_.path();
 };
 
 std::string refusal_of(const std::function<void()>& body) {

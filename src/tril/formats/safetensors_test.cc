@@ -2,13 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 #include "tril/base/error.h"
+#include "tril/base/folder_testing.h"
 
 namespace tril {
 namespace {
@@ -180,9 +178,8 @@ TEST(Safetensors, EveryCutAndEveryChangedByteIsSafe) {
 }
 
 std::string folder() {
-  const std::string path = testing::TempDir() + "/tril_safetensors_" + std::to_string(::getpid());
-  std::filesystem::create_directories(path);
-  return path;
+  static const TestFolder folder("safetensors");
+  return folder.path();
 }
 
 // By docs/formats/safetensors.md alone: every byte of a small file, written out.

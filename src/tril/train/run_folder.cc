@@ -255,7 +255,9 @@ std::optional<int64_t> RunFolder::pointer(std::string_view name) const {
   const auto path = parsed.find("path");
   if (step == parsed.end() || !step->is_number_integer() || path == parsed.end()) return std::nullopt;
   const auto number = step->get<int64_t>();
-  if (!path->is_string() || path->get_ref<const std::string&>() != fmt::format("{}/{}", kCheckpoints, checkpoint_name(number))) return std::nullopt;
+  if (!path->is_string() ||
+      path->get_ref<const std::string&>() != fmt::format("{}/{}", kCheckpoints, checkpoint_name(number)))
+    return std::nullopt;
   return number;
 }
 

@@ -15,26 +15,18 @@
 
 #include "tril/base/error.h"
 #include "tril/base/fault.h"
+#include "tril/base/folder_testing.h"
 #include "tril/train/run_folder.h"
 
 namespace tril {
 
 class RunFolderTest : public testing::Test {
  protected:
-  void SetUp() override {
-    // Memory is as good a disk as any here, and waits for nothing.
-    const bool memory = ::access("/dev/shm", W_OK) == 0;
-    root_ = (memory ? "/dev/shm" : testing::TempDir()) + "/tril_run_" + std::to_string(::getpid()) + "_" +
-            testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(root_);
-    std::filesystem::create_directories(root_);
-  }
-  void TearDown() override {
-    fault::plan("");
-    std::filesystem::remove_all(root_);
-  }
-  std::string at(const std::string& name) const { return root_ + "/" + name; }
-  std::string root_;
+  void TearDown() override { fault::plan(""); }
+  std::string at(const std::string& name) const { return folder_.at(name); }
+
+  const TestFolder folder_{testing::UnitTest::GetInstance()->current_test_info()->name()};
+  const std::string& root_ = folder_.path();
 };
 
 inline std::string refusal_of(const std::function<void()>& body) {
@@ -44,6 +36,19 @@ inline std::string refusal_of(const std::function<void()>& body) {
     return refusal.what();
   }
   return "";
+}
+
+/// Runs body, whose warnings are not the test's; returns the exit status that the program would give.
+inline int status_of(const std::function<void()>& body) {
+  int status = 0;
+  testing::internal::CaptureStderr();
+  try {
+    body();
+  } catch (const Error& error) {
+    status = error.exit_code();
+  }
+  testing::internal::GetCapturedStderr();
+  return status;
 }
 
 /// Runs body in a child process that ends without destructors; returns its exit status.

@@ -1,0 +1,31 @@
+// A folder for one test program's files: gone when the program ends, and in memory where there is such a
+// place, so that nothing waits for a disk.
+#pragma once
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+namespace tril {
+
+class TestFolder {
+ public:
+  explicit TestFolder(const std::string& name) {
+    const bool memory = ::access("/dev/shm", W_OK) == 0;
+    path_ = (memory ? "/dev/shm" : testing::TempDir()) + "/tril_" + name + "_" + std::to_string(::getpid());
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~TestFolder() { std::filesystem::remove_all(path_); }
+  TestFolder(const TestFolder&) = delete;
+  TestFolder& operator=(const TestFolder&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::string at(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace tril
