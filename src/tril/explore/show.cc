@@ -11,6 +11,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
 #include "tril/base/table.h"
+#include "tril/formats/npz.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/tensor_range.h"
 #include "tril/text/load_tokenizer.h"
@@ -44,6 +45,13 @@ Shown show_safetensors(const std::string& path) {
   Shown shown{path, "safetensors"};
   add_tensors(shown, file.tensors());
   shown.metadata = json(file.metadata()).dump();
+  return shown;
+}
+
+Shown show_npz(const std::string& path) {
+  const NpzFile file(path);
+  Shown shown{path, file.is_archive() ? "npz" : "npy"};
+  add_tensors(shown, file.tensors());
   return shown;
 }
 
@@ -235,15 +243,19 @@ bool ends_with(const std::string& path, std::string_view end) {
 Shown show(const std::string& path) {
   if (folder_exists(path)) return show_folder(path);
   if (ends_with(path, ".safetensors")) return show_safetensors(path);
+  if (ends_with(path, ".npz") || ends_with(path, ".npy")) return show_npz(path);
   if (ends_with(path, ".toml")) return show_config(path);
   if (ends_with(path, ".json")) return show_json(path);
   const MappedFile file(path);
   const auto seen = sniff(file.bytes().substr(0, kSniffBytes), file.bytes().size());
   if (seen && seen->kind == FileKind::kSafetensors) return show_safetensors(path);
+  if (seen && (seen->kind == FileKind::kNpz || seen->kind == FileKind::kNumpy)) return show_npz(path);
   if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
   if (file.bytes().starts_with("{")) return show_json(path);
-  refuse("{}: tril show knows safetensors, tokenizer.json, config.toml, config.json, checkpoints and runs",
-         path);
+  refuse(
+      "{}: tril show knows safetensors, npz, npy, tokenizer.json, config.toml, config.json, checkpoints and "
+      "runs",
+      path);
 }
 
 std::string shown_as_json(const Shown& shown) {

@@ -1,4 +1,4 @@
-// tril show: what a file or folder holds. Every byte is read and checked: safetensors, tokenizer.json,
+// tril show: what a file or folder holds. Every byte is read and checked: safetensors, npz, tokenizer.json,
 // config.toml, a Hugging Face config.json, a checkpoint, a run. What it leaves out: other files, which are
 // refused by their kind.
 #pragma once

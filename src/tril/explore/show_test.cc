@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -11,6 +10,8 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/folder_testing.h"
+#include "tril/formats/npz.h"
 #include "tril/formats/safetensors.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/text/word_tokenizer.h"
@@ -26,18 +27,13 @@ using testing::HasSubstr;
 
 class Show : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "/tril_show_" + std::to_string(::getpid());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  std::string at(const std::string& name) const { return folder_ + "/" + name; }
+  std::string at(const std::string& name) const { return files_.at(name); }
   std::string put(const std::string& name, std::string_view bytes) const {
     std::ofstream(at(name), std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return at(name);
   }
-  std::string folder_;
+  const TestFolder files_{"show"};
+  const std::string& folder_ = files_.path();
 };
 
 std::string refusal_of(const std::function<void()>& body) {
@@ -88,6 +84,19 @@ TEST_F(Show, Safetensors) {
                                       "2 tensors, 4 numbers\n");
   fs::copy(at("f.safetensors"), at("without_ending"));
   EXPECT_EQ(show(at("without_ending")).kind, "safetensors");
+}
+
+TEST_F(Show, NumPyArchives) {
+  float values[2] = {1, -2};
+  const StoredTensor tensors[] = {stored("w", Tensor{{2}, DType::f32, values})};
+  write_npz(at("f.npz"), tensors);
+  fs::copy(at("f.npz"), at("without_ending"));
+  for (const char* name : {"f.npz", "without_ending"}) {
+    const Shown shown = show(at(name));
+    EXPECT_EQ(shown.kind, "npz");
+    EXPECT_EQ(shown.tensors.at(0).min, -2);
+    EXPECT_EQ(shown.tensors.at(0).dtype, "F32");
+  }
 }
 
 TEST_F(Show, Tokenizer) {
