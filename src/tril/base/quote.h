@@ -6,7 +6,9 @@
 
 namespace tril {
 
-/// 'name' in single quotes; control characters and backslashes as \n, \x1b …; cut after 80 bytes (at a
+/// Control characters and backslashes as \n, \x1b …; the rest as it is.
+std::string escaped(std::string_view text);
+/// 'name' in single quotes; escaped; cut after 80 bytes (at a
 /// character's border) with … and the length.
 std::string in_quotes(std::string_view name);
 

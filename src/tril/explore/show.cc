@@ -11,6 +11,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
 #include "tril/base/table.h"
+#include "tril/formats/gguf.h"
 #include "tril/formats/npz.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/tensor_range.h"
@@ -23,20 +24,22 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+void add_tensor(Shown& shown, const std::string& name, std::string_view type,
+                const std::vector<int64_t>& shape, const TensorRange& range) {
+  shown.tensors.push_back({name, std::string(type), shape, range.finite > 0, range.smallest, range.largest});
+  const int64_t all = range.finite + range.nan + range.infinite;
+  const auto warn = [&](int64_t count, const char* what) {
+    if (count == 0) return;
+    shown.warnings.push_back(fmt::format("{}: tensor {} holds {} ({} of {} elements)", shown.path,
+                                         in_quotes(name), what, count, all));
+  };
+  warn(range.nan, "NaN");
+  warn(range.infinite, "infinities");
+}
+
 void add_tensors(Shown& shown, const std::vector<StoredTensor>& tensors, const std::string& prefix = "") {
   for (const StoredTensor& tensor : tensors) {
-    const TensorRange range = range_of(tensor);
-    const std::string name = prefix + tensor.name;
-    shown.tensors.push_back({name, std::string(name_of(tensor.type)), tensor.shape, range.finite > 0,
-                             range.smallest, range.largest});
-    if (range.nan > 0) {
-      shown.warnings.push_back(fmt::format("{}: tensor {} holds NaN ({} of {} elements)", shown.path,
-                                           in_quotes(name), range.nan, elements(tensor)));
-    }
-    if (range.infinite > 0) {
-      shown.warnings.push_back(fmt::format("{}: tensor {} holds infinities ({} of {} elements)", shown.path,
-                                           in_quotes(name), range.infinite, elements(tensor)));
-    }
+    add_tensor(shown, prefix + tensor.name, name_of(tensor.type), tensor.shape, range_of(tensor));
   }
 }
 
@@ -52,6 +55,57 @@ Shown show_npz(const std::string& path) {
   const NpzFile file(path);
   Shown shown{path, file.is_archive() ? "npz" : "npy"};
   add_tensors(shown, file.tensors());
+  return shown;
+}
+
+/// A value as JSON; of a long array its type, length and first elements.
+ordered_json gguf_value(const GgufFile& file, const std::string& key, const GgufValue& value) {
+  if (const auto* text = std::get_if<std::string_view>(&value)) return std::string(*text);
+  const auto* array = std::get_if<GgufArray>(&value);
+  if (array == nullptr) {
+    return std::visit(
+        [](const auto& number) -> ordered_json {
+          if constexpr (std::is_arithmetic_v<std::decay_t<decltype(number)>>) return number;
+          return {};
+        },
+        value);
+  }
+  constexpr size_t kShown = 8;
+  ordered_json first = ordered_json::array();
+  const auto show_first = [&](const auto& elements) {
+    for (size_t i = 0; i < std::min(kShown, elements.size()); ++i) first.push_back(elements[i]);
+  };
+  if (array->type == GgufType::kString) show_first(file.strings(key));
+  if (array->type == GgufType::kF32) show_first(file.floats(key));
+  if (array->type == GgufType::kI32) show_first(file.integers(key));
+  return {{"array", std::string(name_of(array->type))}, {"length", array->count}, {"first", first}};
+}
+
+Shown show_gguf(const std::string& path) {
+  const GgufFile file(path);
+  Shown shown{path, "gguf"};
+  ordered_json metadata = {{"version", file.view().version}};
+  for (const auto& [key, value] : file.view().values) metadata[key] = gguf_value(file, key, value);
+  shown.metadata = metadata.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  std::vector<float> values;
+  for (const GgufTensor& tensor : file.tensors()) {
+    TensorRange range;
+    if (tensor.type->readable) {
+      values.resize(static_cast<size_t>(tensor.elements()));
+      file.to_float(tensor, values);
+      range = range_of({"",
+                        StoredType::kF32,
+                        {tensor.elements()},
+                        {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}});
+    } else {
+      shown.warnings.push_back(fmt::format("{}: tensor {} is of type {}, whose values tril doesn't read",
+                                           path, in_quotes(tensor.name), tensor.type->name));
+    }
+    add_tensor(shown, tensor.name, tensor.type->name, tensor.shape, range);
+  }
+  if (file.view().unused > 0) {
+    shown.warnings.push_back(fmt::format("{}: {} bytes belong to no tensor", path, file.view().unused));
+  }
   return shown;
 }
 
@@ -244,16 +298,19 @@ Shown show(const std::string& path) {
   if (folder_exists(path)) return show_folder(path);
   if (ends_with(path, ".safetensors")) return show_safetensors(path);
   if (ends_with(path, ".npz") || ends_with(path, ".npy")) return show_npz(path);
+  if (ends_with(path, ".gguf")) return show_gguf(path);
   if (ends_with(path, ".toml")) return show_config(path);
   if (ends_with(path, ".json")) return show_json(path);
   const MappedFile file(path);
   const auto seen = sniff(file.bytes().substr(0, kSniffBytes), file.bytes().size());
   if (seen && seen->kind == FileKind::kSafetensors) return show_safetensors(path);
   if (seen && (seen->kind == FileKind::kNpz || seen->kind == FileKind::kNumpy)) return show_npz(path);
+  if (seen && seen->kind == FileKind::kGguf) return show_gguf(path);
   if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
   if (file.bytes().starts_with("{")) return show_json(path);
   refuse(
-      "{}: tril show knows safetensors, npz, npy, tokenizer.json, config.toml, config.json, checkpoints and "
+      "{}: tril show knows safetensors, GGUF, npz, npy, tokenizer.json, config.toml, config.json, "
+      "checkpoints and "
       "runs",
       path);
 }
@@ -269,14 +326,15 @@ std::string shown_as_json(const Shown& shown) {
   }
   return ordered_json{
       {"kind", shown.kind}, {"tensors", tensors}, {"metadata", ordered_json::parse(shown.metadata)}}
-      .dump();
+      .dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 std::string shown_as_text(const Shown& shown) {
   std::string text = fmt::format("{}: {}\n", shown.path, shown.kind);
   const ordered_json metadata = ordered_json::parse(shown.metadata);
   for (const auto& [key, value] : metadata.items()) {
-    text += fmt::format("  {}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+    text += fmt::format("  {}: {}\n", escaped(key),
+                        value.is_string() ? escaped(value.get<std::string>()) : value.dump());
   }
   if (shown.tensors.empty()) return text;
   Table table({"tensor", "type", "shape", "min", "max"});
@@ -288,7 +346,7 @@ std::string shown_as_text(const Shown& shown) {
     const auto shown_number = [&](double value) {
       return tensor.has_range ? fmt::format("{:.6g}", value) : "-";
     };
-    table.row({tensor.name, tensor.dtype, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
+    table.row({escaped(tensor.name), tensor.dtype, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
                shown_number(tensor.min), shown_number(tensor.max)});
   }
   return fmt::format("{}{}{} tensors, {} numbers\n", text, table.text(), shown.tensors.size(),

@@ -1,6 +1,6 @@
-// tril show: what a file or folder holds. Every byte is read and checked: safetensors, npz, tokenizer.json,
-// config.toml, a Hugging Face config.json, a checkpoint, a run. What it leaves out: other files, which are
-// refused by their kind.
+// tril show: what a file or folder holds. Every byte is read and checked: safetensors, GGUF, npz,
+// tokenizer.json, config.toml, a Hugging Face config.json, a checkpoint, a run. What it leaves out: other
+// files, which are refused by their kind.
 #pragma once
 #include <cstdint>
 #include <string>

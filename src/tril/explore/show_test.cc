@@ -99,6 +99,35 @@ TEST_F(Show, NumPyArchives) {
   }
 }
 
+// One tensor of four numbers of 8 bits, one of a type that is known by size alone, 64 bytes of nothing.
+TEST_F(Show, Gguf) {
+  const auto raw = [](auto value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto text = [&](std::string_view value) { return raw(uint64_t{value.size()}).append(value); };
+  const auto entry = [&](std::string_view name, uint64_t size, uint32_t type, uint64_t offset) {
+    return text(name) + raw(uint32_t{1}) + raw(size) + raw(type) + raw(offset);
+  };
+  std::string bytes = "GGUF" + raw(uint32_t{3}) + raw(uint64_t{2}) + raw(uint64_t{2});
+  bytes += text("a\xff\x1b") + raw(uint32_t{8}) + text("b");
+  bytes += text("list") + raw(uint32_t{9}) + raw(uint32_t{5}) + raw(uint64_t{9});
+  for (int32_t i = 0; i < 9; ++i) bytes += raw(i);
+  bytes += entry("small", 4, 24, 0) + entry("q", 256, 12, 32);
+  bytes.resize((bytes.size() + 31) / 32 * 32);
+  bytes.append("\1\xff\7\0", 4).append(28 + 144 + 64, '\0');
+  const Shown shown = show(put("f.gguf", bytes));
+  EXPECT_EQ(shown.kind, "gguf");
+  EXPECT_EQ(shown.tensors.at(0).dtype, "I8");
+  EXPECT_EQ(shown.tensors.at(0).min, -1);
+  EXPECT_EQ(shown.tensors.at(0).max, 7);
+  EXPECT_FALSE(shown.tensors.at(1).has_range);
+  EXPECT_THAT(shown.warnings,
+              ElementsAre(HasSubstr("'q' is of type Q4_K"), HasSubstr("64 bytes belong to no tensor")));
+  const json list = json::parse(shown_as_json(shown))["metadata"]["list"];
+  EXPECT_EQ(list, json::parse(R"({"array":"i32","length":9,"first":[0,1,2,3,4,5,6,7]})"));
+  EXPECT_THAT(shown_as_text(shown), HasSubstr("\\x1b: b\n"));
+}
+
 TEST_F(Show, Tokenizer) {
   const Shown shown = show(put("tokenizer.json", WordTokenizer({"a", "b"}).to_json()));
   const json metadata = json::parse(shown.metadata);
