@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <thread>
 #include <vector>
 
 namespace tril {
@@ -30,6 +31,7 @@ TEST(Threads, NestedLoopsAndNoPieces) {
 TEST(Threads, WorkersDoWork) {
   const int before = threads();
   set_threads(2);
+  const int64_t had = pieces_by_workers();
   std::atomic<int> workers{0};
   std::atomic<bool> other{false};
   // Piece 0 waits until another thread has taken piece 1, so both must run at once.
@@ -40,6 +42,21 @@ TEST(Threads, WorkersDoWork) {
     other = true;
   });
   EXPECT_EQ(workers, 2);
+  EXPECT_EQ(pieces_by_workers(), had + 1);
+  set_threads(before);
+}
+
+TEST(Threads, ManyShortLoopsFromSeveralThreads) {
+  const int before = threads();
+  set_threads(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([&] {
+      for (int loop = 0; loop < 300; ++loop) parallel_for(5, [&](int64_t i) { sum += i; });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(sum, 3 * 300 * 10);
   set_threads(before);
 }
 

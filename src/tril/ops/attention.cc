@@ -85,6 +85,18 @@ void backward(const Layout& s, const T* q, const T* k, const T* v, const T* weig
   }
 }
 
+#if defined(TRIL_BREAK_SOFTMAX_AXIS)
+// For a test that must fail: each column of one head's weights is divided by its own sum.
+template <class T>
+void weigh_columns(int64_t queries, int64_t keys, T* weights) {
+  for (int64_t j = 0; j < keys; ++j) {
+    T sum = 0;
+    for (int64_t i = 0; i < queries; ++i) sum += weights[i * keys + j];
+    for (int64_t i = 0; i < queries && sum > 0; ++i) weights[i * keys + j] /= sum;
+  }
+}
+#endif
+
 // ---- fast: a piece is one example's group of heads that share keys, so that no two pieces add to the same
 // place
 
@@ -115,6 +127,9 @@ void weigh_fast(const Head& at, float* weights) {
     std::fill(row, row + first, 0.0f);
     std::fill(row + end, row + at.keys, 0.0f);
   }
+#if defined(TRIL_BREAK_SOFTMAX_AXIS)
+  weigh_columns(s.queries, s.keys, weights);
+#endif
 }
 
 // The pointers stand at the head's own first numbers here and in backward_head.

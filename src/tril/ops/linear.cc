@@ -31,10 +31,17 @@ void backward(Sizes s, const T* x, const T* w, const T* dy, T* dx, T* dw, T* db)
     for (int64_t o = 0; o < s.out; ++o) {
       const T up = dy[r * s.out + o];
       for (int64_t i = 0; i < s.in; ++i) {
+#if defined(TRIL_BREAK_GRADIENT_OVERWRITTEN)
+        if (dx != nullptr && o == 0) dx[r * s.in + i] = 0;
+#endif
         if (dx != nullptr) dx[r * s.in + i] += up * w[o * s.in + i];
         if (dw != nullptr) dw[o * s.in + i] += up * x[r * s.in + i];
       }
+#if defined(TRIL_BREAK_GRADIENT_DROPPED)
+      if (db != nullptr && r > 0) db[o] += up;
+#else
       if (db != nullptr) db[o] += up;
+#endif
     }
   }
 }

@@ -12,9 +12,6 @@ namespace {
 
 template <class T>
 void forward(int64_t rows, int64_t cols, const T* x, T* y) {
-#if defined(TRIL_BREAK_SOFTMAX_AXIS)
-  std::swap(rows, cols);
-#endif
   for (int64_t r = 0; r < rows; ++r) {
     const T* in = x + r * cols;
     T* out = y + r * cols;
