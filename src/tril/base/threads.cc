@@ -125,9 +125,6 @@ int64_t pieces_by_workers() {
 }
 
 void detail::run_pieces(int64_t pieces, void (*call)(const void*, int64_t), const void* body) {
-  static thread_local const bool once =
-      (omp_set_num_threads(1), true);  // as in a worker, for the calling thread
-  static_cast<void>(once);
   const int64_t most = threads();
   if (most <= 1 || pieces <= 1 || t_inside) {
     for (int64_t i = 0; i < pieces; ++i) call(body, i);
