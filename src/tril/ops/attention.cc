@@ -146,14 +146,15 @@ void forward_head(const Layout& s, const Head& at, const float* q, const float* 
     gemm_one_thread({.m = at.queries, .n = s.head_v, .k = at.keys, .ldb = vw, .ldc = mw}, w, v, m);
     return;
   }
-  for (int64_t i = 0; i < at.queries; ++i)
-    for (int64_t j = at.first(i); j < at.end(i); ++j)
-      w[i * at.keys + j] = scale * rows::dot(q + i * qw, k + j * kw, s.head_k);
+  for (int64_t i = 0; i < at.queries; ++i) {
+    const int64_t first = at.first(i);
+    rows::dots(q + i * qw, k + first * kw, kw, at.end(i) - first, s.head_k, scale, w + i * at.keys + first);
+  }
   weigh_fast(at, w);
   for (int64_t i = 0; i < at.queries; ++i) {
+    const int64_t first = at.first(i);
     std::fill(m + i * mw, m + i * mw + s.head_v, 0.0f);
-    for (int64_t j = at.first(i); j < at.end(i); ++j)
-      rows::axpy(w[i * at.keys + j], v + j * vw, m + i * mw, s.head_v);
+    rows::combine(w + i * at.keys + first, v + first * vw, vw, at.end(i) - first, s.head_v, m + i * mw);
   }
 }
 
@@ -170,19 +171,17 @@ void backward_head(const Layout& s, const Head& at, const float* q, const float*
     const int64_t first = at.first(i), end = at.end(i);
     float* row = ds + i * at.keys;
     const float* weight = w + i * at.keys;
-    if (!products)
-      for (int64_t j = first; j < end; ++j) row[j] = rows::dot(dm + i * mw, v + j * vw, s.head_v);
-    const float mean = rows::dot(weight + first, row + first, end - first);
+    const int64_t count = end - first;
+    if (!products) rows::dots(dm + i * mw, v + first * vw, vw, count, s.head_v, 1, row + first);
+    const float mean = rows::dot(weight + first, row + first, count);
     for (int64_t j = first; j < end; ++j) row[j] = weight[j] * (row[j] - mean);
     std::fill(row, row + first, 0.0f);
     std::fill(row + end, row + at.keys, 0.0f);
     if (products) continue;
-    for (int64_t j = first; j < end; ++j) {
-      const float scaled = static_cast<float>(s.scale) * row[j];
-      if (dq != nullptr) rows::axpy(scaled, k + j * kw, dq + i * qw, s.head_k);
-      if (dk != nullptr) rows::axpy(scaled, q + i * qw, dk + j * kw, s.head_k);
-      if (dv != nullptr) rows::axpy(weight[j], dm + i * mw, dv + j * vw, s.head_v);
-    }
+    if (dv != nullptr) rows::spread(weight + first, dm + i * mw, vw, count, s.head_v, dv + first * vw);
+    rows::scale(row + first, static_cast<float>(s.scale), row + first, count);
+    if (dq != nullptr) rows::combine(row + first, k + first * kw, kw, count, s.head_k, dq + i * qw);
+    if (dk != nullptr) rows::spread(row + first, q + i * qw, kw, count, s.head_k, dk + first * kw);
   }
   if (!products) return;
   const int64_t n = at.queries, keys = at.keys;

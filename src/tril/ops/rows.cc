@@ -13,66 +13,118 @@
 HWY_BEFORE_NAMESPACE();
 namespace tril::rows::HWY_NAMESPACE {
 
-// Four running sums hide the latency of addition; the rest of the row is added number by number.
-template <class F, class G>
-HWY_INLINE float reduce_sum(int64_t n, const F& vector, const G& single) {
+// Four running sums hide the latency of addition; what is left of the row joins the first of them.
+template <class F>
+HWY_INLINE float reduce_sum(int64_t n, const F& add) {
   const D d;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
   int64_t i = 0;
+  const auto load = [&](int64_t at) { return [&d, at](const float* x) { return hn::LoadU(d, x + at); }; };
   for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    s0 = vector(s0, i);
-    s1 = vector(s1, i + lanes);
-    s2 = vector(s2, i + 2 * lanes);
-    s3 = vector(s3, i + 3 * lanes);
+    s0 = add(s0, load(i));
+    s1 = add(s1, load(i + lanes));
+    s2 = add(s2, load(i + 2 * lanes));
+    s3 = add(s3, load(i + 3 * lanes));
   }
-  for (; i + lanes <= n; i += lanes) s0 = vector(s0, i);
-  float total = hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
-  for (; i < n; ++i) total += single(i);
-  return total;
+  for (; i + lanes <= n; i += lanes) s0 = add(s0, load(i));
+  if (i < n) {
+    const Rest rest(static_cast<size_t>(n - i));
+    s0 = add(s0, [&](const float* x) { return rest.load(x + i); });
+  }
+  return hn::GetLane(hn::SumOfLanes(d, hn::Add(hn::Add(s0, s1), hn::Add(s2, s3))));
 }
 
 float Sum(const float* x, int64_t n) {
-  const D d;
-  return reduce_sum(
-      n, [&](V s, int64_t i) { return hn::Add(s, hn::LoadU(d, x + i)); }, [&](int64_t i) { return x[i]; });
+  return reduce_sum(n, [&](V s, const auto& load) { return hn::Add(s, load(x)); });
 }
 
 float Dot(const float* a, const float* b, int64_t n) {
+  return reduce_sum(n, [&](V s, const auto& load) { return hn::MulAdd(load(a), load(b), s); });
+}
+
+void Dots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a, float* out) {
+  for (int64_t j = 0; j < count; ++j) out[j] = a * Dot(x, y + j * distance, n);
+}
+
+// Up to four vectors of y stay in registers while all rows pass.
+void Combine(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y) {
   const D d;
-  return reduce_sum(
-      n, [&](V s, int64_t i) { return hn::MulAdd(hn::LoadU(d, a + i), hn::LoadU(d, b + i), s); },
-      [&](int64_t i) { return a[i] * b[i]; });
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) {
+    V s0 = hn::LoadU(d, y + i), s1 = hn::LoadU(d, y + i + lanes), s2 = hn::LoadU(d, y + i + 2 * lanes),
+      s3 = hn::LoadU(d, y + i + 3 * lanes);
+    for (int64_t j = 0; j < count; ++j) {
+      const V factor = hn::Set(d, w[j]);
+      const float* row = x + j * distance + i;
+      s0 = hn::MulAdd(factor, hn::LoadU(d, row), s0);
+      s1 = hn::MulAdd(factor, hn::LoadU(d, row + lanes), s1);
+      s2 = hn::MulAdd(factor, hn::LoadU(d, row + 2 * lanes), s2);
+      s3 = hn::MulAdd(factor, hn::LoadU(d, row + 3 * lanes), s3);
+    }
+    hn::StoreU(s0, d, y + i), hn::StoreU(s1, d, y + i + lanes);
+    hn::StoreU(s2, d, y + i + 2 * lanes), hn::StoreU(s3, d, y + i + 3 * lanes);
+  }
+  sweep(
+      n - i,
+      [&](int64_t k) {
+        V total = hn::LoadU(d, y + i + k);
+        for (int64_t j = 0; j < count; ++j)
+          total = hn::MulAdd(hn::Set(d, w[j]), hn::LoadU(d, x + j * distance + i + k), total);
+        hn::StoreU(total, d, y + i + k);
+      },
+      [&](int64_t k, size_t left) {
+        const Rest rest(left);
+        V total = rest.load(y + i + k);
+        for (int64_t j = 0; j < count; ++j)
+          total = hn::MulAdd(hn::Set(d, w[j]), rest.load(x + j * distance + i + k), total);
+        rest.store(total, y + i + k);
+      });
+}
+
+void Spread(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y) {
+  const D d;
+  sweep(
+      n,
+      [&](int64_t i) {
+        const V v = hn::LoadU(d, x + i);
+        for (int64_t j = 0; j < count; ++j) {
+          float* at = y + j * distance + i;
+          hn::StoreU(hn::MulAdd(hn::Set(d, w[j]), v, hn::LoadU(d, at)), d, at);
+        }
+      },
+      [&](int64_t i, size_t left) {
+        const Rest rest(left);
+        const V v = rest.load(x + i);
+        for (int64_t j = 0; j < count; ++j) {
+          float* at = y + j * distance + i;
+          rest.store(hn::MulAdd(hn::Set(d, w[j]), v, rest.load(at)), at);
+        }
+      });
 }
 
 float Max(const float* x, int64_t n) {
   const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
-  float best = -std::numeric_limits<float>::infinity();
-  int64_t i = 0;
-  if (n >= lanes) {
-    V top = hn::LoadU(d, x);
-    auto nan = hn::IsNaN(top);
-    for (i = lanes; i + lanes <= n; i += lanes) {
-      const V v = hn::LoadU(d, x + i);
-      nan = hn::Or(nan, hn::IsNaN(v));
-      top = hn::Max(top, v);
-    }
-    if (!hn::AllFalse(d, nan)) return std::numeric_limits<float>::quiet_NaN();
-    best = hn::GetLane(hn::MaxOfLanes(d, top));
-  }
-  for (; i < n; ++i) {
-    if (x[i] != x[i]) return x[i];
-    best = x[i] > best ? x[i] : best;
-  }
-  return best;
+  V top = hn::Set(d, -std::numeric_limits<float>::infinity());
+  auto nan = hn::IsNaN(top);
+  const auto take = [&](V v) {
+    nan = hn::Or(nan, hn::IsNaN(v));
+    top = hn::Max(top, v);
+  };
+  sweep(
+      n, [&](int64_t i) { take(hn::LoadU(d, x + i)); },
+      [&](int64_t i, size_t left) {
+        take(hn::IfThenElse(hn::FirstN(d, left), Rest(left).load(x + i), top));
+      });
+  if (!hn::AllFalse(d, nan)) return std::numeric_limits<float>::quiet_NaN();
+  return hn::GetLane(hn::MaxOfLanes(d, top));
 }
 
 float ExpSum(const float* x, float shift, float* y, int64_t n) {
   const D d;
   const V s = hn::Set(d, shift);
   V total = hn::Zero(d);
-  float rest = 0;
   sweep(
       n,
       [&](int64_t i) {
@@ -81,25 +133,25 @@ float ExpSum(const float* x, float shift, float* y, int64_t n) {
         hn::StoreU(e, d, y + i);
       },
       [&](int64_t i, size_t left) {
-        map1(x + i, y + i, static_cast<int64_t>(left), [&](V v) { return hn::Exp(d, hn::Sub(v, s)); });
-        for (size_t j = 0; j < left; ++j) rest += y[i + static_cast<int64_t>(j)];
+        const Rest rest(left);
+        const V e = hn::Exp(d, hn::Sub(rest.load(x + i), s));
+        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, left), e));
+        rest.store(e, y + i);
       });
-  return hn::GetLane(hn::SumOfLanes(d, total)) + rest;
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 float ExpSumOnly(const float* x, float shift, int64_t n) {
   const D d;
   const V s = hn::Set(d, shift);
   V total = hn::Zero(d);
-  float rest = 0;
   sweep(
       n, [&](int64_t i) { total = hn::Add(total, hn::Exp(d, hn::Sub(hn::LoadU(d, x + i), s))); },
       [&](int64_t i, size_t left) {
-        float y[HWY_MAX_BYTES / sizeof(float)];
-        map1(x + i, y, static_cast<int64_t>(left), [&](V v) { return hn::Exp(d, hn::Sub(v, s)); });
-        for (size_t j = 0; j < left; ++j) rest += y[j];
+        const V e = hn::Exp(d, hn::Sub(Rest(left).load(x + i), s));
+        total = hn::Add(total, hn::IfThenElseZero(hn::FirstN(d, left), e));
       });
-  return hn::GetLane(hn::SumOfLanes(d, total)) + rest;
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 void Scale(const float* x, float a, float* y, int64_t n) {
@@ -147,12 +199,7 @@ bool AllFinite(const float* x, int64_t n) {
   bool ok = true;
   sweep(
       n, [&](int64_t i) { ok = ok && hn::AllTrue(d, hn::IsFinite(hn::LoadU(d, x + i))); },
-      [&](int64_t i, size_t left) {
-        for (size_t j = 0; j < left; ++j) {
-          const float v = x[i + static_cast<int64_t>(j)];
-          ok = ok && (v - v == 0);
-        }
-      });
+      [&](int64_t i, size_t left) { ok = ok && hn::AllTrue(d, hn::IsFinite(Rest(left).load(x + i))); });
   return ok;
 }
 
@@ -207,6 +254,9 @@ namespace tril::rows {
 
 HWY_EXPORT(Sum);
 HWY_EXPORT(Dot);
+HWY_EXPORT(Dots);
+HWY_EXPORT(Combine);
+HWY_EXPORT(Spread);
 HWY_EXPORT(Max);
 HWY_EXPORT(ExpSum);
 HWY_EXPORT(ExpSumOnly);
@@ -238,6 +288,15 @@ float max(const float* x, int64_t n) {
 }
 float dot(const float* a, const float* b, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(Dot)(a, b, n);
+}
+void dots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a, float* out) {
+  HWY_DYNAMIC_DISPATCH(Dots)(x, y, distance, count, n, a, out);
+}
+void combine(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y) {
+  HWY_DYNAMIC_DISPATCH(Combine)(w, x, distance, count, n, y);
+}
+void spread(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y) {
+  HWY_DYNAMIC_DISPATCH(Spread)(w, x, distance, count, n, y);
 }
 float exp_sum(const float* x, float shift, float* y, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(ExpSum)(x, shift, y, n);

@@ -14,6 +14,15 @@ double sum_squares(const float* x, int64_t n);
 float max(const float* x, int64_t n);
 /// sum_i a[i] b[i]
 float dot(const float* a, const float* b, int64_t n);
+
+/// Over `count` rows that begin `distance` numbers apart (the keys or values of one head):
+/// out[j] = a sum_i x[i] y[j distance + i]
+void dots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a, float* out);
+/// y[i] += sum_j w[j] x[j distance + i]
+void combine(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y);
+/// y[j distance + i] += w[j] x[i]
+void spread(const float* w, const float* x, int64_t distance, int64_t count, int64_t n, float* y);
+
 /// y[i] = exp(x[i] − shift); returns sum_i y[i]. y may be x.
 float exp_sum(const float* x, float shift, float* y, int64_t n);
 /// sum_i exp(x[i] − shift), nothing kept.

@@ -28,17 +28,42 @@ HWY_INLINE void sweep(int64_t n, const Vector& vector, const Tail& tail) {
   if (i < n) tail(i, static_cast<size_t>(n - i));
 }
 
-// y[i] = f(x[i]) on whole vectors and, through LoadN/StoreN, on the rest.
+// What is left of a row goes through one masked vector, or through a copy where a masked load might touch
+// what lies behind the row.
+#if HWY_MEM_OPS_MIGHT_FAULT
+struct Rest {
+  static constexpr size_t kMax = HWY_MAX_BYTES / sizeof(float);
+  size_t count;
+  explicit Rest(size_t left) : count(left) {}
+  V load(const float* x) const {
+    HWY_ALIGN float copy[kMax] = {};
+    for (size_t j = 0; j < count; ++j) copy[j] = x[j];
+    return hn::Load(D(), copy);
+  }
+  void store(V v, float* y) const {
+    HWY_ALIGN float copy[kMax];
+    hn::Store(v, D(), copy);
+    for (size_t j = 0; j < count; ++j) y[j] = copy[j];
+  }
+};
+#else
+struct Rest {
+  hn::Mask<D> mask;
+  HWY_INLINE explicit Rest(size_t left) : mask(hn::FirstN(D(), left)) {}
+  HWY_INLINE V load(const float* x) const { return hn::MaskedLoad(mask, D(), x); }
+  HWY_INLINE void store(V v, float* y) const { hn::BlendedStore(v, mask, D(), y); }
+};
+#endif
+
+// y[i] = f(x[i])
 template <class F>
 HWY_INLINE void map1(const float* x, float* y, int64_t n, const F& f) {
   const D d;
   sweep(
       n, [&](int64_t i) { hn::StoreU(f(hn::LoadU(d, x + i)), d, y + i); },
       [&](int64_t i, size_t left) {
-        HWY_ALIGN float in[HWY_MAX_BYTES / sizeof(float)] = {}, out[HWY_MAX_BYTES / sizeof(float)];
-        for (size_t j = 0; j < left; ++j) in[j] = x[i + static_cast<int64_t>(j)];
-        hn::Store(f(hn::Load(d, in)), d, out);
-        for (size_t j = 0; j < left; ++j) y[i + static_cast<int64_t>(j)] = out[j];
+        const Rest rest(left);
+        rest.store(f(rest.load(x + i)), y + i);
       });
 }
 
@@ -49,13 +74,8 @@ HWY_INLINE void map2(const float* a, float* y, int64_t n, const F& f) {
   sweep(
       n, [&](int64_t i) { hn::StoreU(f(hn::LoadU(d, y + i), hn::LoadU(d, a + i)), d, y + i); },
       [&](int64_t i, size_t left) {
-        HWY_ALIGN float in[HWY_MAX_BYTES / sizeof(float)] = {}, out[HWY_MAX_BYTES / sizeof(float)] = {};
-        for (size_t j = 0; j < left; ++j) {
-          in[j] = a[i + static_cast<int64_t>(j)];
-          out[j] = y[i + static_cast<int64_t>(j)];
-        }
-        hn::Store(f(hn::Load(d, out), hn::Load(d, in)), d, out);
-        for (size_t j = 0; j < left; ++j) y[i + static_cast<int64_t>(j)] = out[j];
+        const Rest rest(left);
+        rest.store(f(rest.load(y + i), rest.load(a + i)), y + i);
       });
 }
 
@@ -69,16 +89,8 @@ HWY_INLINE void map3(const float* a, const float* b, float* y, int64_t n, const 
         hn::StoreU(f(hn::LoadU(d, y + i), hn::LoadU(d, a + i), hn::LoadU(d, b + i)), d, y + i);
       },
       [&](int64_t i, size_t left) {
-        constexpr size_t kMax = HWY_MAX_BYTES / sizeof(float);
-        HWY_ALIGN float in_a[kMax] = {}, in_b[kMax] = {}, out[kMax] = {};
-        for (size_t j = 0; j < left; ++j) {
-          const int64_t k = i + static_cast<int64_t>(j);
-          in_a[j] = a[k];
-          in_b[j] = b[k];
-          out[j] = y[k];
-        }
-        hn::Store(f(hn::Load(d, out), hn::Load(d, in_a), hn::Load(d, in_b)), d, out);
-        for (size_t j = 0; j < left; ++j) y[i + static_cast<int64_t>(j)] = out[j];
+        const Rest rest(left);
+        rest.store(f(rest.load(y + i), rest.load(a + i), rest.load(b + i)), y + i);
       });
 }
 

@@ -32,20 +32,13 @@ float SumSquaredDeviations(const float* x, float mean, int64_t n) {
   const D d;
   const V m = set(mean);
   V total = hn::Zero(d);
-  float rest = 0;
+  const auto take = [&](V apart) { total = hn::MulAdd(apart, apart, total); };
   sweep(
-      n,
-      [&](int64_t i) {
-        const V apart = hn::Sub(hn::LoadU(d, x + i), m);
-        total = hn::MulAdd(apart, apart, total);
-      },
+      n, [&](int64_t i) { take(hn::Sub(hn::LoadU(d, x + i), m)); },
       [&](int64_t i, size_t left) {
-        for (size_t j = 0; j < left; ++j) {
-          const float apart = x[i + static_cast<int64_t>(j)] - mean;
-          rest += apart * apart;
-        }
+        take(hn::IfThenElseZero(hn::FirstN(d, left), hn::Sub(Rest(left).load(x + i), m)));
       });
-  return hn::GetLane(hn::SumOfLanes(d, total)) + rest;
+  return hn::GetLane(hn::SumOfLanes(d, total));
 }
 
 void NormalizeBackward(const float* h, const float* dh, float r, float a, float b, float* dx, int64_t n) {

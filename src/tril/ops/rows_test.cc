@@ -79,6 +79,32 @@ TEST_F(Rows, Maps) {
        [](double a, double, double) { return std::exp(a - 1); });
 }
 
+// Three rows of n numbers, 70 apart: out = 2 x·row; y += Σ w row; row += w x. Nothing else changes.
+TEST_F(Rows, SeveralRowsAtADistance) {
+  constexpr int kApart = 70, kRows = 3;
+  const float w[kRows] = {0.5f, -1, 2};
+  for (int n = 0; n <= kMax; ++n) {
+    std::vector<float> x(kApart), matrix(kApart * kRows), y(kApart, 0.25f), out(kRows);
+    for (int i = 0; i < kApart; ++i) x[i] = std::sin(0.7f * static_cast<float>(i));
+    for (int i = 0; i < kApart * kRows; ++i) matrix[i] = std::cos(0.3f * static_cast<float>(i));
+    rows::dots(x.data(), matrix.data(), kApart, kRows, n, 2, out.data());
+    rows::combine(w, matrix.data(), kApart, kRows, n, y.data());
+    std::vector<float> spread = matrix;
+    rows::spread(w, x.data(), kApart, kRows, n, spread.data());
+    for (int j = 0; j < kRows; ++j) {
+      double dot = 0;
+      for (int i = 0; i < n; ++i) dot += double(x[i]) * matrix[j * kApart + i];
+      EXPECT_NEAR(out[j], 2 * dot, 1e-5) << n;
+      for (int i = 0; i < kApart; ++i)
+        EXPECT_NEAR(spread[j * kApart + i], matrix[j * kApart + i] + (i < n ? w[j] * x[i] : 0), 1e-6) << n;
+    }
+    for (int i = 0; i < kApart; ++i) {
+      const double sum = 0.5 * matrix[i] - matrix[kApart + i] + 2.0 * matrix[2 * kApart + i];
+      EXPECT_NEAR(y[i], 0.25 + (i < n ? sum : 0), 1e-6) << n;
+    }
+  }
+}
+
 TEST_F(Rows, NotANumberIsSeenWhereverItStands) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   for (int n = 1; n <= kMax; ++n)
