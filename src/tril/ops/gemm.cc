@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tril/base/threads.h"
+#include "tril/ops/rows.h"
 
 #ifdef TRIL_HAVE_DNNL
 #include <dnnl.h>
@@ -62,6 +63,24 @@ int64_t tile_length(int64_t length) {
   return std::max(kSmallestTile, (pieces_of(length, kTiles) + 15) / 16 * 16);
 }
 
+// A few rows against weights stored [N, K], as in a step of generation: time is reading the weights, so each
+// of their rows is read once, by one thread, and meets every row of A while it is near. (oneDNN would copy
+// them into an order of its own first.)
+constexpr int64_t kFewRows = 4;
+
+void few_rows(const Gemm& g, const float* a, const float* b, float* c) {
+  constexpr int64_t kNumbers = 1 << 14;
+  const int64_t grain = std::max<int64_t>(1, kNumbers / g.k);
+  parallel_for(pieces_of(g.n, grain), [&](int64_t piece) {
+    for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); ++j)
+      for (int64_t i = 0; i < g.m; ++i) {
+        float& out = c[i * g.ldc + j];
+        const float old = g.beta == 0 ? 0 : static_cast<float>(g.beta) * out;
+        out = static_cast<float>(g.alpha) * rows::dot(a + i * g.lda, b + j * g.ldb, g.k) + old;
+      }
+  });
+}
+
 }  // namespace
 
 template <class T>
@@ -95,6 +114,8 @@ void gemm_one_thread(Gemm g, const float* a, const float* b, float* c) {
 void gemm(Gemm g, const float* a, const float* b, float* c) {
   g = packed(g);
   if (g.m == 0 || g.n == 0) return;
+  if (g.m <= kFewRows && g.ta == Transpose::no && g.tb == Transpose::yes && g.k > 0)
+    return few_rows(g, a, b, c);
   const bool cut_rows = g.m >= g.n;
   const int64_t length = cut_rows ? g.m : g.n, tile = tile_length(length);
   if (g.m * g.n * g.k < kWorthCutting || length <= tile) return gemm_one_thread(g, a, b, c);
