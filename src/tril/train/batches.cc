@@ -71,7 +71,7 @@ class BlockBatches : public Batches {
   std::vector<int32_t> ids_, targets_;
 };
 
-// A document gives its first `block` predictions; shorter ones are padded on the right with targets of −1.
+// A document gives its first `block` predictions; several documents lie in one row, one after the other.
 class DocumentBatches : public Batches {
  public:
   DocumentBatches(const Config& config, const Corpus& corpus, std::vector<int64_t> order)
@@ -83,22 +83,21 @@ class DocumentBatches : public Batches {
   }
 
   Batch next() override {
-    std::vector<std::span<const int32_t>> documents;
-    int64_t length = 1;
+    ids_.clear();
+    targets_.clear();
+    lengths_.clear();
     for (int64_t b = 0; b < batch_; ++b) {
       const auto place = static_cast<size_t>(position_++ % static_cast<int64_t>(order_.size()));
-      documents.push_back(tokens_.document(order_[place]));
-      length = std::max(length, predictions(documents.back()));
+      const auto document = tokens_.document(order_[place]);
+      const int64_t n = std::min(block_, static_cast<int64_t>(document.size()) - 1);
+      ids_.insert(ids_.end(), document.begin(), document.begin() + n);
+      targets_.insert(targets_.end(), document.begin() + 1, document.begin() + 1 + n);
+      lengths_.push_back(static_cast<int32_t>(n));
     }
-    ids_.assign(static_cast<size_t>(batch_ * length), 0);
-    targets_.assign(ids_.size(), -1);
-    for (int64_t b = 0; b < batch_; ++b) {
-      const auto document = documents[static_cast<size_t>(b)];
-      const int64_t n = predictions(document);
-      std::copy_n(document.begin(), n, ids_.begin() + b * length);
-      std::copy_n(document.begin() + 1, n, targets_.begin() + b * length);
-    }
-    return {{{batch_, length}, DType::i32, ids_.data()}, {{batch_, length}, DType::i32, targets_.data()}};
+    const Shape row{1, static_cast<int64_t>(ids_.size())};
+    Batch batch{{row, DType::i32, ids_.data()}, {row, DType::i32, targets_.data()}};
+    if (batch_ > 1) batch.lengths = {{batch_}, DType::i32, lengths_.data()};
+    return batch;
   }
   std::string state() const override { return std::to_string(position_); }
   void set_state(std::string_view bytes) override {
@@ -108,14 +107,10 @@ class DocumentBatches : public Batches {
   }
 
  private:
-  int64_t predictions(std::span<const int32_t> document) const {
-    return std::min(block_, static_cast<int64_t>(document.size()) - 1);
-  }
-
   const Tokens& tokens_;
   std::vector<int64_t> order_;
   int64_t batch_, block_, position_ = 0;
-  std::vector<int32_t> ids_, targets_;
+  std::vector<int32_t> ids_, targets_, lengths_;
 };
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(Batches, BlocksGoOnFromTheWeightsGenerator) {
   EXPECT_EQ(weights, same);
 }
 
-// Documents between two BOS (the last id, 3), cut to the block, padded with targets of −1, one after another.
+// Documents between two BOS (the last id, 3), cut to the block, one after another in one row without padding.
 TEST(Batches, DocumentsComeInOrderAndRoundAgain) {
   Config config = small_run();
   config.data = {};
@@ -72,12 +72,14 @@ TEST(Batches, DocumentsComeInOrderAndRoundAgain) {
   const Corpus corpus = corpus_of(config, true);
   const auto batches = make_document_batches(config, corpus, {0, 1, 2});
   Batch first = batches->next();
-  EXPECT_EQ(first.ids.shape, (Shape{2, 3}));
-  EXPECT_EQ(numbers(first.ids), (std::vector<int32_t>{3, 0, 1, 3, 2, 0}));
-  EXPECT_EQ(numbers(first.targets), (std::vector<int32_t>{0, 1, 3, 2, 3, -1}));
+  EXPECT_EQ(first.ids.shape, (Shape{1, 5}));
+  EXPECT_EQ(numbers(first.ids), (std::vector<int32_t>{3, 0, 1, 3, 2}));
+  EXPECT_EQ(numbers(first.targets), (std::vector<int32_t>{0, 1, 3, 2, 3}));
+  EXPECT_EQ(numbers(first.lengths), (std::vector<int32_t>{3, 2}));
   Batch second = batches->next();
   EXPECT_EQ(numbers(second.ids),
-            (std::vector<int32_t>{3, 0, 1, 2, 3, 0, 1, 0}));  // cut to four, then "ab" again
+            (std::vector<int32_t>{3, 0, 1, 2, 3, 0, 1}));  // cut to four, then "ab" again
+  EXPECT_EQ(numbers(second.lengths), (std::vector<int32_t>{4, 3}));
   const std::string state = batches->state();
   const std::vector<int32_t> third = numbers(batches->next().ids);
   const auto other = make_document_batches(config, corpus, {0, 1, 2});

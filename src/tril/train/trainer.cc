@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "tril/base/error.h"
 #include "tril/base/hex.h"
@@ -29,8 +30,23 @@ void freeze(Parameters& parameters, const std::string& prefixes) {
   }
 }
 
-// Rows [from, from + count) of a batch.
+// How many windows, blocks or documents a batch has.
+int64_t examples_of(const Batch& batch) {
+  return batch.lengths.exists() ? batch.lengths.count() : batch.ids.shape[0];
+}
+
+// Documents [from, from + count) of a batch that has them one after the other.
+Batch slice_documents(const Batch& batch, int64_t from, int64_t count) {
+  const auto lengths = batch.lengths.span<int32_t>();
+  const int64_t first = std::accumulate(lengths.begin(), lengths.begin() + from, int64_t{0});
+  const int64_t rows = std::accumulate(lengths.begin() + from, lengths.begin() + from + count, int64_t{0});
+  const auto part = [&](const Tensor& t) { return Tensor{{1, rows}, t.dtype, t.as<int32_t>() + first}; };
+  return {part(batch.ids), part(batch.targets), {{count}, DType::i32, lengths.data() + from}};
+}
+
+// Examples [from, from + count) of a batch.
 Batch slice(const Batch& batch, int64_t from, int64_t count) {
+  if (batch.lengths.exists()) return slice_documents(batch, from, count);
   const auto rows = [&](const Tensor& t) {
     const int64_t width = t.shape.rank() == 1 ? 1 : t.shape.cols();
     const Shape shape = t.shape.rank() == 1 ? Shape{count} : Shape{count, width};
@@ -77,8 +93,12 @@ Trainer::Trainer(const Config& config, const Corpus& corpus)
 // Parts of an accumulated batch are summed and weighed by the whole batch's count of targets, so that they
 // equal one large batch also where their own counts differ.
 double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
-  const int64_t rows = batch.ids.shape[0], parts = std::min(config_.train.accumulate, rows);
+  const int64_t rows = examples_of(batch), parts = std::min(config_.train.accumulate, rows);
   counted = count_targets(batch.targets);
+  // Dropout's draws follow from seed, step and part, so a resumed run drops what the unbroken one would have.
+  const auto seed = static_cast<uint64_t>(config_.train.seed);
+  const auto first_draw = static_cast<uint64_t>(steps_done_ * config_.train.accumulate);
+  tape_.set_draws(seed, first_draw);
   if (parts <= 1) {
     const CrossEntropy out = model_->loss(tape_, batch, Reduce::mean);
     tape_.backward(out.loss);
@@ -88,6 +108,7 @@ double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
   const double share = counted == 0 ? 0 : 1.0 / static_cast<double>(counted);
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t from = rows * part / parts, end = rows * (part + 1) / parts;
+    tape_.set_draws(seed, first_draw + static_cast<uint64_t>(part));
     const CrossEntropy out = model_->loss(tape_, slice(batch, from, end - from), Reduce::sum);
     tape_.backward(out.loss, share);
     nats += out.loss.value().at(0);
