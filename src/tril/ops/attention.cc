@@ -128,7 +128,7 @@ void weigh_fast(const Head& at, float* weights) {
     std::fill(row + end, row + at.keys, 0.0f);
   }
 #if defined(TRIL_BREAK_SOFTMAX_AXIS)
-  weigh_columns(s.queries, s.keys, weights);
+  weigh_columns(at.queries, at.keys, weights);
 #endif
 }
 
