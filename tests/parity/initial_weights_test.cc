@@ -54,7 +54,7 @@ TEST_P(InitialWeights, AreTheSameFromTheSameSeed) {
     largest = std::max(largest, largest_difference(start, weight["start"].get<std::vector<float>>()));
   }
   EXPECT_LE(largest, 1e-6);
-  RecordProperty("largest_difference", std::to_string(largest));
+  RecordProperty("largest_difference", scientific(largest));
   for (int64_t expected : stored["next"]) EXPECT_EQ(g.randint(0, 1000), expected);
 }
 

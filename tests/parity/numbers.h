@@ -1,5 +1,7 @@
 // The stored numbers of other programs, read for tests: tests/parity/NAME.json and what is in it.
 #pragma once
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -45,6 +47,11 @@ double largest_difference(const std::vector<T>& a, const std::vector<U>& b) {
     if (!(difference <= largest)) largest = std::isfinite(difference) ? difference : INFINITY;
   }
   return largest;
+}
+
+/// For test properties, which tell the largest differences: "4.3e-07".
+inline std::string scientific(double value) {
+  return fmt::format("{:.1e}", value);
 }
 
 }  // namespace tril::parity

@@ -83,7 +83,7 @@ TEST(ParityOneHeadRun, LossesOf300StepsFollowPyTorchs) {
   set_threads(before);
   EXPECT_LE(largest, 5e-2);
   EXPECT_LE(std::abs(signed_sum / 50), 5e-3) << "mean over the last 50 steps";
-  RecordProperty("largest_difference", std::to_string(largest));
+  RecordProperty("largest_difference", scientific(largest));
 }
 
 }  // namespace

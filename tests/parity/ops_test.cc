@@ -1,6 +1,5 @@
 // Every row of the op table against PyTorch's stored numbers (ops.json, decoder_ops.json; made in float64):
 // value and gradients, by the reference engine in double and in float and by the fast engine.
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -137,8 +136,8 @@ TEST(ParityOps, EveryRowAgreesWithPyTorchForwardAndBackward) {
       }
     }
   }
-  RecordProperty("largest_difference_f64", fmt::format("{:.2e}", worst_double));
-  RecordProperty("largest_difference_f32", fmt::format("{:.2e}", worst_float));
+  RecordProperty("largest_difference_f64", scientific(worst_double));
+  RecordProperty("largest_difference_f32", scientific(worst_float));
 }
 
 }  // namespace

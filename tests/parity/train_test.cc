@@ -83,8 +83,8 @@ TEST(ParityOptimizer, AdamAndAdamWFor20StepsOnStoredGradients) {
       in_float = std::max(in_float, replay<float>(all, stored, engine));
     EXPECT_LE(in_float, 1e-6);
   }
-  RecordProperty("largest_difference_f64", std::to_string(in_double * 1e15) + "e-15");
-  RecordProperty("largest_difference_f32", std::to_string(in_float * 1e9) + "e-9");
+  RecordProperty("largest_difference_f64", scientific(in_double));
+  RecordProperty("largest_difference_f32", scientific(in_float));
 }
 
 TEST(ParitySchedule, EveryRateOfEverySchedule) {
