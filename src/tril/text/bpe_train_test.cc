@@ -83,6 +83,7 @@ TEST(BpeTrain, MergesAndIdsAreThoseOfHuggingFaceAndTiktoken) {
     const BpeTokenizer tokenizer(definition);
     // The same file read back gives the same ids, by way of the patterns in it.
     const auto again = parse_tokenizer(tokenizer.to_json(), "t.json");
+    EXPECT_EQ(again->fingerprint(), tokenizer.fingerprint());
     for (size_t i = 0; i < numbers["texts"].size(); ++i) {
       const auto text = numbers["texts"][i].get<std::string>();
       const Ids ids = tokenizer.encode(text);

@@ -187,6 +187,12 @@ std::string quoted(const std::string& text) {
   return Json(text).dump();
 }
 
+/// A part in the one spelling that reading gives it, so that a tokenizer and its file read back have the same
+/// bytes.
+std::string respelled(const std::string& part) {
+  return Json::parse(part).dump();
+}
+
 std::string added_tokens_json(const std::vector<AddedToken>& added) {
   std::string text;
   for (const AddedToken& token : added) {
@@ -229,8 +235,9 @@ std::string write_bpe_json(const BpeDefinition& definition) {
       "    \"continuing_subword_prefix\": null,\n    \"end_of_word_suffix\": null,\n    \"fuse_unk\": {},\n"
       "    \"byte_fallback\": false,\n    \"ignore_merges\": {},\n    \"vocab\": {{{}\n    }},\n"
       "    \"merges\": [{}\n    ]\n  }}\n}}\n",
-      added_tokens_json(definition.added), definition.pre_tokenizer_json, definition.post_processor_json,
-      definition.decoder_json, definition.unk ? quoted(tokens[*definition.unk]) : "null", definition.fuse_unk,
+      added_tokens_json(definition.added), respelled(definition.pre_tokenizer_json),
+      respelled(definition.post_processor_json), respelled(definition.decoder_json),
+      definition.unk ? quoted(tokens[*definition.unk]) : "null", definition.fuse_unk,
       definition.ignore_merges, vocabulary, merges);
 }
 
