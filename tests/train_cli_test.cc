@@ -149,6 +149,51 @@ TEST_F(CliRun, ScoreAddsUp) {
   EXPECT_EQ(run_program({"score", run()}).err, "tril: give either --text or --file\n");
 }
 
+TEST_F(CliRun, TraceShowsNamedValues) {
+  const ProgramResult result = run_program({"trace", run(), "--text", "once upon a time", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  for (const char* name : {"X", "Q", "K", "V", "scores", "masked_scores", "weights", "messages", "updates",
+                           "contextual", "hidden", "logits"})
+    EXPECT_TRUE(json["values"].contains(name)) << name;
+  EXPECT_EQ(json["values"]["weights"]["shape"], Json::parse("[1, 12, 12]"));
+  EXPECT_EQ(json["values"]["weights"]["data"].size(), 144u);
+  EXPECT_EQ(json["values"]["weights"]["data"][1].get<double>(), 0.0);
+  EXPECT_EQ(json["values"]["masked_scores"]["data"][1].get<std::string>(), "-Infinity");
+  EXPECT_EQ(json["next"][0].size(), 5u);
+  EXPECT_EQ(Json::parse(run_program({"trace", run(), "--text", "a", "--value", "Q", "--json"}).out)["values"]
+                .size(),
+            1u);
+  EXPECT_THAT(run_program({"trace", run(), "--list"}).out, HasSubstr("masked_scores"));
+  EXPECT_THAT(run_program({"trace", run(), "--text", "a", "--value", "wieghts"}).err,
+              HasSubstr("the nearest is 'weights'"));
+  EXPECT_THAT(run_program({"trace", run(), "--text", "once upon", "--value", "weights"}).out,
+              HasSubstr("[weights]"));
+}
+
+TEST(CliCheck, HandWorked) {
+  const ProgramResult result = run_program({"check", "hand-worked", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_TRUE(json["passed"].get<bool>());
+  const Json& weights = json["values"]["weights"];
+  const std::vector<double> to_three_places = {1,    0,    0,    0, .330, .670, 0,    0,
+                                               .248, .248, .503, 0, .152, .216, .355, .277};
+  ASSERT_EQ(weights["data"].size(), 16u);
+  for (size_t i = 0; i < 16; ++i) EXPECT_NEAR(weights["data"][i].get<double>(), to_three_places[i], 5e-4);
+  EXPECT_EQ(json["values"]["masked_scores"]["data"][1].get<std::string>(), "-Infinity");
+  EXPECT_THAT(run_program({"check", "hand-worked"}).out, HasSubstr("0.330"));
+  EXPECT_EQ(run_program({"check", "hand-work"}).err,
+            "tril: there is no preset and no run 'hand-work'; the nearest is 'hand-worked'\n");
+}
+
+TEST_F(CliRun, CheckPassesOnARunOfItsOwn) {
+  const ProgramResult result = run_program({"check", run(), "--json"});
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(result.exit_code, json["passed"].get<bool>() ? 0 : 1);
+  for (const Json& row : json["checks"]) EXPECT_TRUE(row["passed"].get<bool>()) << row.dump();
+}
+
 TEST_F(CliRun, AFinishedRunIsNotTrainedAgain) {
   const ProgramResult again = run_program({"resume", run(), "--json"});
   EXPECT_EQ(again.exit_code, 0) << again.err;

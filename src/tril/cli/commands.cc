@@ -11,11 +11,14 @@ namespace tril::cli {
 namespace {
 
 constexpr std::array kCommands = {
+    Command{"demo", "the whole way in two minutes: by hand, trained, checked, writing", declare_demo},
     Command{"train", "train a model: a preset, a file of settings, or a text", declare_train},
     Command{"resume", "go on with a run that was stopped", declare_resume},
     Command{"eval", "the loss of a run over a whole part of its text, or another text", declare_eval},
     Command{"generate", "text from a run, token by token", declare_generate},
     Command{"score", "how well a run foresees a text, token by token", declare_score},
+    Command{"check", "invariants, gradients and more, each against its limit", declare_check},
+    Command{"trace", "every named value of one prediction", declare_trace},
     Command{"presets", "the models that are ready to train", declare_presets},
     Command{"config", "the settings of a preset, as a TOML file to edit", declare_config},
     Command{"data audit", "what a text is made of: documents, words, duplicates, trouble",

@@ -41,6 +41,9 @@ std::string overview();
 std::string commands_page();
 
 // One function a command, each in its own file.
+Action declare_demo(Options& options);
+Action declare_check(Options& options);
+Action declare_trace(Options& options);
 Action declare_train(Options& options);
 Action declare_resume(Options& options);
 Action declare_eval(Options& options);

@@ -1,0 +1,94 @@
+#include "tril/explore/trace.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tril/train/train_testing.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+namespace {
+
+class TraceTest : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder = new TemporaryFolder;
+    RunFolder made = RunFolder::create(*folder / "run");
+    train_run(made, small_run({"model.heads=2"}));
+    run = new LoadedRun(load_run(*folder / "run"));
+  }
+  static void TearDownTestSuite() {
+    delete run;
+    delete folder;
+  }
+  static TemporaryFolder* folder;
+  static LoadedRun* run;
+};
+TemporaryFolder* TraceTest::folder = nullptr;
+LoadedRun* TraceTest::run = nullptr;
+
+const TracedValue& find(const Trace& traced, const std::string& name) {
+  for (const TracedValue& value : traced.values)
+    if (value.name == name) return value;
+  throw std::runtime_error("no value " + name);
+}
+
+Trace of(const LoadedRun& run, std::vector<std::string> texts, int64_t top = 5) {
+  return trace(run, texts, top);
+}
+
+// Context 6, width 8, two heads.
+TEST_F(TraceTest, NamesAndShapes) {
+  const Trace traced = of(*run, {"the"});
+  EXPECT_EQ(traced.tokens,
+            (std::vector<std::vector<std::string>>{{"<PAD>", "<PAD>", "<PAD>", "<PAD>", "<BOS>", "the"}}));
+  EXPECT_EQ(find(traced, "X").shape, (Shape{6, 8}));
+  EXPECT_EQ(find(traced, "weights").shape, (Shape{2, 6, 6}));
+  EXPECT_EQ(find(traced, "masked_scores").shape, (Shape{2, 6, 6}));
+  EXPECT_EQ(find(traced, "contextual").shape, (Shape{6, 8}));
+}
+
+TEST_F(TraceTest, WeightsAreCausalAndIgnorePadding) {
+  const Trace traced = of(*run, {"the"});
+  const std::vector<double>& weights = find(traced, "weights").data;
+  for (int64_t head = 0; head < 2; ++head) {
+    double sum = 0;
+    for (int64_t key = 0; key < 6; ++key) {
+      sum += weights[static_cast<size_t>((head * 6 + 5) * 6 + key)];
+      for (int64_t query = 0; query < key; ++query)
+        EXPECT_EQ(weights[static_cast<size_t>((head * 6 + query) * 6 + key)], 0.0);
+      if (key < 4) {  // padding
+        EXPECT_EQ(weights[static_cast<size_t>((head * 6 + 5) * 6 + key)], 0.0);
+      }
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+  }
+}
+
+// What is explained is what ran: the traced logits are those that generation uses.
+TEST_F(TraceTest, LogitsAreThoseOfGeneration) {
+  const Trace traced = of(*run, {"the"}, 3);
+  Tape tape(tape_options(run->config.run, false));
+  const std::vector<double> expected = next_logits(*run, tape, prompt_ids(*run, "the"));
+  const TracedValue& logits = find(traced, "logits");
+  const size_t v = expected.size(), first = logits.data.size() - v;
+  for (size_t i = 0; i < v; ++i) EXPECT_NEAR(logits.data[first + i], expected[i], 1e-5);
+  ASSERT_EQ(traced.next.front().size(), 3u);
+  EXPECT_NEAR(traced.next.front()[0].probability,
+              probabilities(expected)[static_cast<size_t>(traced.next.front()[0].id)], 1e-6);
+  EXPECT_GE(traced.next.front()[0].probability, traced.next.front()[1].probability);
+}
+
+TEST_F(TraceTest, ABatchGivesEachTextItsOwnNumbers) {
+  const Trace both = of(*run, {"the", "a"}), second = of(*run, {"a"});
+  const std::vector<double>& all = find(both, "contextual").data;
+  const std::vector<double>& one = find(second, "contextual").data;
+  EXPECT_EQ(find(both, "weights").shape, (Shape{2, 2, 6, 6}));
+  ASSERT_EQ(all.size(), 2 * one.size());
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(all[one.size() + i], one[i], 1e-6);
+  EXPECT_THROW(of(*run, {}), Refusal);
+}
+
+}  // namespace
+}  // namespace tril
