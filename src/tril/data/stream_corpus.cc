@@ -1,3 +1,5 @@
+// Streams of characters or BPE pieces: documents byte for byte, one behind the other. It leaves out words
+// (word_corpus.cc) and what both share (corpus.cc).
 #include <algorithm>
 #include <cmath>
 

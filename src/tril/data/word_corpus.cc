@@ -1,3 +1,6 @@
+// Words in windows: one reading of the text, in which each word becomes its number in a table of distinct
+// words; then the vocabulary, then ids. It leaves out streams (stream_corpus.cc) and what both share
+// (corpus.cc).
 #include <algorithm>
 #include <numeric>
 
