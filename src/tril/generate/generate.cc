@@ -7,6 +7,7 @@
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
+#include "tril/generate/next_logits.h"
 #include "tril/generate/text_stream.h"
 #include "tril/tensor/draws.h"
 #include "tril/train/loop.h"
@@ -91,7 +92,7 @@ Generated generate(const LoadedRun& run, std::string_view prompt, const Generate
       run.begins_with_bos && !run.tokenizer->eos() ? run.tokenizer->bos() : run.tokenizer->eos();
   if (eos) std::erase(never, *eos);
   TextStream stream(before, options.stops, options.on_text);
-  Tape tape(tape_options(run.config.run, false));
+  NextLogits model(run, options.cache);
   out.stopped = "length";
   for (int64_t step = 0; step < options.max_new_tokens; ++step) {
     if (interrupt::requested()) break;
@@ -99,7 +100,7 @@ Generated generate(const LoadedRun& run, std::string_view prompt, const Generate
       out.stopped = "context";
       break;
     }
-    const std::vector<double> logits = next_logits(run, tape, ids);
+    const std::vector<double> logits = model.after(ids);
     const std::vector<double> chances = distribution(logits, options.rules, never, ids);
     const int32_t id = pick(chances, draws.uniform_at(static_cast<uint64_t>(step)));
     if (eos && id == *eos) {

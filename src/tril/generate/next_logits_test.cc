@@ -1,0 +1,64 @@
+#include "tril/generate/next_logits.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tril/generate/generate.h"
+#include "tril/model/registry.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+namespace {
+
+// A decoder with drawn weights and no training; its logits are as good a test as any.
+LoadedRun drawn_run(const std::string& position, bool fast) {
+  LoadedRun run;
+  run.config.run.engine = fast ? "fast" : "reference";
+  run.config.run.dtype = fast ? "f32" : "f64";
+  ModelConfig& c = run.config.model;
+  c.family = "decoder";
+  c.d_model = 8, c.heads = 2, c.layers = 2, c.hidden = 12, c.context = 6, c.vocab_size = 9;
+  c.position = position;
+  run.model = make_model(c, dtype_of(run.config.run));
+  TorchGenerator random(3);
+  run.model->initialize(random);
+  return run;
+}
+
+// Token by token, past the context where the window slides, and after a text that goes another way.
+TEST(NextLogits, CachedEqualsUncached) {
+  for (const char* position : {"learned", "sinusoidal", "rotary", "none"})
+    for (bool fast : {true, false}) {
+      const LoadedRun run = drawn_run(position, fast);
+      NextLogits cached(run, true), plain(run, false);
+      std::vector<int32_t> ids = {1, 4, 7};
+      for (int step = 0; step < 12; ++step) {
+        if (step == 2) ids = {1, 4, 2, 2};  // an earlier token has changed
+        const std::vector<double> a = cached.after(ids), b = plain.after(ids);
+        ASSERT_EQ(a.size(), 9u);
+        double largest = 1;
+        for (double logit : b) largest = std::max(largest, std::fabs(logit));
+        for (size_t v = 0; v < 9; ++v)
+          ASSERT_NEAR(a[v], b[v], (fast ? 1e-5 : 1e-12) * largest) << position << " step " << step;
+        ids.push_back((5 * step + 3) % 9);
+      }
+      EXPECT_EQ(cached.after(ids), cached.after(ids));  // the same text again
+    }
+}
+
+TEST(NextLogits, AWindowModelHasNoCache) {
+  LoadedRun run;
+  ModelConfig& c = run.config.model;
+  c.d_model = 8, c.hidden = 12, c.context = 4, c.vocab_size = 9;
+  run.model = make_model(c, DType::f32);
+  TorchGenerator random(3);
+  run.model->initialize(random);
+  EXPECT_EQ(run.model->make_cache(1, 4), nullptr);
+  Tape tape(tape_options(run.config.run, false));
+  const std::vector<int32_t> ids = {1, 4, 7, 2, 8};
+  EXPECT_EQ(NextLogits(run, true).after(ids), next_logits(run, tape, ids));
+}
+
+}  // namespace
+}  // namespace tril
