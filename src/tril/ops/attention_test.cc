@@ -83,6 +83,19 @@ TEST_F(Attention, NothingLeaksFromBehindTheMask) {
   }
 }
 
+// Scores that are all −∞ leave nothing to attend to: weights and message are zero, not NaN. The second query
+// is an ordinary one.
+TEST_F(Attention, ARowOfNothingButMinusInfinityIsZero) {
+  const float inf = std::numeric_limits<float>::infinity();
+  float q[] = {-inf, 1}, k[] = {1, 1}, v[] = {2, 4};
+  for (Engine engine : {Engine::reference, Engine::fast}) {
+    Tape t({engine, DType::f32, false, true});
+    const auto row = [&](float* x) { return t.constant({{1, 2, 1}, DType::f32, x}); };
+    expect(attention(t, row(q), row(k), row(v), {}).value(), {0, 3});
+    expect(t.named()[2].second, {0, 0, 0.5, 0.5});
+  }
+}
+
 TEST_F(Attention, OneMaskIsTheWholeDifferenceToAnEncoder) {
   Var q = real({1, 2, 1}, {0, 0}), k = real({1, 2, 1}, {0, 0}), v = real({1, 2, 1}, {2, 4});
   expect(attention(tape, q, k, v, {}).value(), {2, 3});
