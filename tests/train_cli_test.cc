@@ -171,6 +171,22 @@ TEST_F(CliRun, TraceShowsNamedValues) {
               HasSubstr("[weights]"));
 }
 
+// The list and the names that tests/parity/microgpt_scalar.py drew from it.
+TEST(CliTrain, MicrogptPrintsItsSamples) {
+  const TemporaryFolder folder;
+  const std::string parity = std::string(TRIL_SOURCE_DIR) + "/tests/parity/";
+  const Json stored = Json::parse(read_all(parity + "microgpt.json"))["villages"];
+  std::vector<std::string> words = {"train",   "microgpt",
+                                    "--data",  parity + "villages.txt",
+                                    "--out",   folder / "m",
+                                    "--seed",  stored["seed"].dump(),
+                                    "--steps", stored["steps"].dump()};
+  const ProgramResult shown = run_program(words);
+  ASSERT_EQ(shown.exit_code, 0) << shown.err;
+  EXPECT_THAT(shown.out, StartsWith("sample  1: " + stored["samples"][0].get<std::string>() + "\n"));
+  EXPECT_EQ(Json::parse(read_all(folder / "m/result.json"))["samples"], stored["samples"]);
+}
+
 TEST(CliCheck, HandWorked) {
   const ProgramResult result = run_program({"check", "hand-worked", "--json"});
   ASSERT_EQ(result.exit_code, 0) << result.err;

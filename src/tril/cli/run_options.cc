@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "tril/base/error.h"
+#include "tril/generate/samples.h"
 
 namespace tril::cli {
 namespace {
@@ -30,7 +31,9 @@ RunOverrides overrides(const Common& common) {
 }
 
 LoopOptions loop_options() {
-  return {};
+  LoopOptions options;
+  options.samples = training_samples;
+  return options;
 }
 
 std::string text_or_input(const std::string& text) {
