@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Makes the Python environment that parity numbers, peers and clients run in.
-# usage: setup_peers.sh [parity|peers|clients|all]...   (default: parity)
-#        setup_peers.sh --where                         (prints the environment's folder, makes nothing)
-#   parity   torch 2.13.0 (CPU), numpy, tokenizers: what tests/parity/regenerate.sh and the PyTorch peers need
-#   peers    also tokenizers, tiktoken, transformers, jax, peft, llama-cpp-python: other programs to compare with
-#   clients  also safetensors, gguf: programs that read what tril writes
-# The folder is .venv/peers beside the sources, or $XDG_CACHE_HOME/tril/peers where that can't be written.
-# torch comes first and exactly, so that nothing else can pull in another release.
+# Makes the Python environment that parity numbers, peers and clients run in, every version pinned.
+# usage: setup_peers.sh [parity|peers|clients|llama|all]...   (default: parity; all: the first three)
+#        setup_peers.sh --where                               (prints the environment's folder, makes nothing)
+#   parity   PyTorch and the rest of tests/parity/requirements.txt: what regenerate.sh and the PyTorch peers need
+#   peers    jax: another program that is timed beside tril
+#   clients  transformers, peft: programs that read what tril writes
+#   llama    llama-cpp-python, which is compiled: some quarter of an hour on two cores
+# The folder is .venv/peers beside the sources, or $XDG_CACHE_HOME/tril/peers where that can't be written; it is printed last.
+# PyTorch comes first and exactly, so that nothing else can pull in another release.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 if [ -d "$root/.venv/peers" ] || { mkdir -p "$root/.venv" 2>/dev/null && [ -w "$root/.venv" ]; }; then
@@ -19,31 +20,35 @@ if [ "${1:-}" = --where ]; then
   exit 0
 fi
 
-# name: what pip is asked for; a missing optional one is told and left out
-optional() { "$folder/bin/pip" install -q "$@" || echo "left out: $* could not be installed" >&2; }
-
-groups=" ${*:-parity} "
-for group in $groups; do
-  case $group in parity|peers|clients|all) ;; *) echo "unknown group '$group': parity, peers, clients or all" >&2; exit 2 ;; esac
+wanted=" ${*:-parity} "
+for group in $wanted; do
+  case $group in
+    parity | peers | clients | llama | all) ;;
+    *) echo "unknown group '$group': it is one of parity, peers, clients, llama, all" >&2; exit 2 ;;
+  esac
 done
-case $groups in *" all "*) groups=" parity peers clients " ;; esac
+wanted=${wanted/ all / parity peers clients }
+
+refuse() { echo "$1" >&2; exit 2; }
+pip() { "$folder/bin/pip" --disable-pip-version-check install -q "$@" >&2; }
+# A group beyond parity: what can't be installed is told and left out.
+group() {
+  case $wanted in *" $1 "*) ;; *) return 0 ;; esac
+  local package
+  for package in "${@:2}"; do pip "$package" || echo "left out: $package could not be installed" >&2; done
+}
 
 python=
 for candidate in python3.11 python3.12 python3.13 python3; do
   if command -v "$candidate" >/dev/null; then python=$candidate; break; fi
 done
-[ -n "$python" ] || { echo "no Python 3: apt-get install python3-venv" >&2; exit 2; }
-if [ ! -x "$folder/bin/pip" ]; then
-  "$python" -m venv "$folder" || { echo "can't make $folder: apt-get install python3-venv" >&2; exit 2; }
-fi
+[ -n "$python" ] || refuse "no Python 3: apt-get install python3-venv"
+[ -x "$folder/bin/pip" ] || "$python" -m venv "$folder" || refuse "can't make $folder: apt-get install python3-venv"
 
-# On a machine without a GPU the CPU build is enough; where the package source has one it is taken.
-"$folder/bin/pip" install -q torch==2.13.0 || { echo "torch 2.13.0 could not be installed (no network?)" >&2; exit 2; }
-"$folder/bin/pip" install -q -r "$root/tests/parity/requirements.txt"
-case $groups in *" peers "*)
-  for package in tokenizers tiktoken transformers jax peft llama-cpp-python; do optional "$package"; done ;;
-esac
-case $groups in *" clients "*)
-  for package in safetensors gguf; do optional "$package"; done ;;
-esac
+torch=$(grep '^torch==' "$root/tests/parity/requirements.txt")
+pip "$torch" || refuse "$torch could not be installed: is there a network?"
+pip -r "$root/tests/parity/requirements.txt" || refuse "tests/parity/requirements.txt could not be installed"
+group peers jax==0.10.2
+group clients transformers==5.24.0 peft==0.21.2
+group llama llama-cpp-python==0.3.36
 echo "$folder"
