@@ -3,6 +3,7 @@ text, for GPT-2's pattern, GPT-4's as published, and GPT-4's as tiktoken writes 
 
 The texts are written out here or drawn from the characters assigned in Unicode 14 (Python 3.11's tables); the tokenizers
 are trained on all of them in one string. With the shared data folder at hand (TRIL_SHARED) also on tinyshakespeare.txt.
+tests/data/bpe_tokenizer.json, which tril wrote (GPT-4's pattern, 420 ids, the same texts), is read and used as well.
 """
 import base64
 import hashlib
@@ -103,12 +104,26 @@ def read(text, size, source, tiktoken_source, inputs):
     return result
 
 
+def read_written(path, inputs):
+    """The ids that the library gives with the file that tril wrote, special tokens as text and as tokens."""
+    tokenizer = Tokenizer.from_file(str(path))
+    result = {"file_sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "as_text": [], "as_tokens": []}
+    for key, as_text in (("as_text", True), ("as_tokens", False)):
+        tokenizer.encode_special_tokens = as_text
+        for text in inputs:
+            ids = tokenizer.encode(text, add_special_tokens=False).ids
+            assert tokenizer.decode(ids, skip_special_tokens=False) == text
+            result[key].append(digest(ids))
+    return result
+
+
 texts = WRITTEN + list(drawn())
 numbers = {
     "tokenizers": tokenizers.__version__,
     "tiktoken": tiktoken.__version__,
     "scripts": {pathlib.Path(__file__).name: hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()},
     "texts": texts,
+    "written": read_written(HERE.parent / "data/bpe_tokenizer.json", texts),
     "patterns": {n: read("".join(texts), 800, a, b, {str(i): t for i, t in enumerate(texts)}) for n, (a, b) in PATTERNS.items()},
 }
 folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE

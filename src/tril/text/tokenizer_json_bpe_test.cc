@@ -120,6 +120,24 @@ TEST(TokenizerJsonBpe, AHostilePatternEndsInARefusal) {
   EXPECT_EQ(tokenizer->encode("aab").size(), 3u);
 }
 
+// tests/parity/hf_bpe.py gave the file that tril wrote to Hugging Face's program.
+TEST(TokenizerJsonBpe, HuggingFaceReadsTheFileAndGivesTheSameIds) {
+  const std::string tests = TRIL_SOURCE_DIR "/tests/";
+  const Json numbers = Json::parse(read_file(tests + "parity/hf_bpe.json"));
+  const std::string file = read_file(tests + "data/bpe_tokenizer.json");
+  ASSERT_EQ(sha256_hex(file), numbers["written"]["file_sha256"].get<std::string>());
+  const auto tokenizer =
+      std::dynamic_pointer_cast<const BpeTokenizer>(parse_tokenizer(file, "bpe_tokenizer.json"));
+  EXPECT_EQ(tokenizer->to_json(), file);  // the file is what tril writes today, byte for byte
+  for (size_t i = 0; i < numbers["texts"].size(); ++i) {
+    const auto text = numbers["texts"][i].get<std::string>();
+    EXPECT_EQ(digest(tokenizer->encode(text)), numbers["written"]["as_text"][i].get<std::string>()) << text;
+    EXPECT_EQ(digest(tokenizer->encode(text, Specials::kAsTokens)),
+              numbers["written"]["as_tokens"][i].get<std::string>())
+        << text;
+  }
+}
+
 TEST(TokenizerJsonBpe, SharedFixtures) {
   if (shared_folder(TRIL_SOURCE_DIR).empty()) GTEST_SKIP() << "no shared data";
   const auto path = [](const std::string& name) {
