@@ -34,9 +34,13 @@ Examples blocks_at(const Blocks& blocks, const std::vector<int64_t>& starts) {
   return out;
 }
 
+// A longer context shows nothing that 48 positions don't, and the checks' cost grows with its square.
+constexpr int64_t kLongestBlock = 48, kMostPositions = 512;
+
 Blocks blocks_of(const Model& model, const Corpus& corpus) {
   const auto have = static_cast<int64_t>(corpus.train().ids.size()) - 1;
-  return {corpus.train().ids, std::clamp<int64_t>(have, 1, model.config().context), "the training part"};
+  const int64_t longest = std::min<int64_t>(model.config().context, kLongestBlock);
+  return {corpus.train().ids, std::clamp<int64_t>(have, 1, longest), "the training part"};
 }
 
 std::vector<int64_t> evenly(int64_t total, int64_t most) {
@@ -60,7 +64,8 @@ Batch Examples::batch() const {
 Examples spread_examples(const Model& model, const Corpus& corpus, int64_t most, bool full) {
   if (!model.one_target()) {
     const Blocks blocks = blocks_of(model, corpus);
-    return blocks_at(blocks, evenly(blocks.starts(), most));
+    return blocks_at(blocks, evenly(blocks.starts(),
+                                    std::min(most, std::max<int64_t>(1, kMostPositions / blocks.length()))));
   }
   const Windows windows(corpus.train(), model.config().context, kPadId);
   if (windows.targets() == 0) refuse("the training part has no target to check with");
