@@ -26,13 +26,19 @@ GradientCheck check_gradient(const std::function<double()>& f, Tensor x, Tensor 
       return result_there;
     };
     const double above = at(kept + options.h), below = at(kept - options.h);
+    double slope_there = (above - below) / (2 * options.h);
+    if (options.refine_above > 0 &&
+        !(std::fabs(slope[i] - slope_there) <= options.refine_above * result.largest)) {
+      const double far_above = at(kept + 2 * options.h), far_below = at(kept - 2 * options.h);
+      slope_there = (8 * (above - below) - (far_above - far_below)) / (12 * options.h);
+    }
     value[i] = kept;
     if (crossed) {
       ++result.left_out;
       return;
     }
     ++result.compared;
-    const double error = std::fabs(slope[i] - (above - below) / (2 * options.h));
+    const double error = std::fabs(slope[i] - slope_there);
     if (!(error <= result.worst)) {  // a NaN is the worst of all, and stays
       result.worst = error;
       result.worst_at = i;

@@ -24,6 +24,11 @@ struct GradientCheck {
 struct GradientCheckOptions {
   double h = 1e-4;
   std::span<const int64_t> entries = {};  // which; empty = every one
+  /// Where the difference is over this share of the largest gradient, the fourth-order one at the same h
+  /// decides,
+  ///   (8 (f(x + h) − f(x − h)) − (f(x + 2h) − f(x − 2h))) / 12h,
+  /// whose own error is far smaller where f bends sharply (layer norm of small numbers). 0: never.
+  double refine_above = 0;
   /// Optional: a fingerprint of which side of every kink the last evaluation of f was on. An entry whose
   /// fingerprint at +h or −h differs from that at x is left out and counted.
   std::function<uint64_t()> kinks = {};

@@ -37,5 +37,19 @@ TEST(GradientCheck, NotANumberFails) {
   EXPECT_FALSE(check.relative() < 1e-6);
 }
 
+// f = x⁵ at 0.01 with h = 1e-3: the second-order difference is off by 10 x² h² + h⁴ ≈ 1e-9 in 5e-8, the
+// fourth-order by 4 h⁴ = 4e-12.
+TEST(GradientCheck, AFourthOrderDifferenceDecidesWhereTheSecondIsTooCoarse) {
+  double x[] = {0.01}, slope[] = {5e-8}, wrong[] = {5.1e-8};
+  const auto f = [&] { return x[0] * x[0] * x[0] * x[0] * x[0]; };
+  GradientCheckOptions options;
+  options.h = 1e-3;
+  const Tensor tx{{1}, DType::f64, x};
+  EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, slope}, options).relative(), 1e-2);
+  options.refine_above = 1e-6;
+  EXPECT_LT(check_gradient(f, tx, {{1}, DType::f64, slope}, options).relative(), 1e-4);
+  EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, wrong}, options).relative(), 1e-2);
+}
+
 }  // namespace
 }  // namespace tril
