@@ -18,6 +18,7 @@ std::vector<CheckRow> check_model(const CheckSubject& subject,
   };
   start("attention");
   check_attention(subject, rows);
+  check_cache(subject, rows);
   start("numbers");
   check_numbers(subject, rows);
   start("gradients");

@@ -41,6 +41,7 @@ std::vector<CheckRow> check_model(const CheckSubject& subject,
 
 // The groups of it, one file each.
 void check_attention(const CheckSubject& subject, std::vector<CheckRow>& rows);  // attention_checks.cc
+void check_cache(const CheckSubject& subject, std::vector<CheckRow>& rows);      // cache_check.cc
 void check_numbers(const CheckSubject& subject, std::vector<CheckRow>& rows);    // number_checks.cc
 void check_gradients(const CheckSubject& subject, std::vector<CheckRow>& rows, double seconds = 60);
 void check_overfit(const CheckSubject& subject, std::vector<CheckRow>& rows);  // overfit_check.cc

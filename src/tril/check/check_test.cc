@@ -48,6 +48,16 @@ TEST(Check, WhatDoesNotApplyIsLeftOut) {
     EXPECT_TRUE(row.passed) << row.name << ": " << row.value << ", " << row.what;
 }
 
+TEST(Check, ADecoderIsAlsoReadThroughItsCache) {
+  const std::vector<CheckRow> rows = check_fresh({"model.family=decoder", "model.position=rotary"});
+  EXPECT_EQ(names(rows),
+            (std::vector<std::string>{"future weight", "row sums", "weights by formula", "causality",
+                                      "last query", "cached = uncached", "finite", "first loss",
+                                      "stable softmax", "gradients, small", "gradients", "overfit"}));
+  for (const CheckRow& row : rows)
+    EXPECT_TRUE(row.passed) << row.name << ": " << row.value << " limit " << row.limit << ", " << row.what;
+}
+
 TEST(Check, NotANumberNeverPasses) {
   EXPECT_FALSE(at_most("x", std::nan(""), 1, "").passed);
   EXPECT_FALSE(below("x", std::nan(""), 1, "").passed);
