@@ -44,7 +44,15 @@ float Dot(const float* a, const float* b, int64_t n) {
 }
 
 void Dots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a, float* out) {
-  for (int64_t j = 0; j < count; ++j) out[j] = a * Dot(x, y + j * distance, n);
+  if (n > 4) {
+    for (int64_t j = 0; j < count; ++j) out[j] = a * Dot(x, y + j * distance, n);
+    return;
+  }
+  for (int64_t j = 0; j < count; ++j) {  // the narrowest heads: a vector would be mostly empty
+    float sum = 0;
+    for (int64_t i = 0; i < n; ++i) sum += x[i] * y[j * distance + i];
+    out[j] = a * sum;
+  }
 }
 
 // Up to four vectors of y stay in registers while all rows pass.
