@@ -85,5 +85,53 @@ TEST_F(TokenizerProgram, WhatIsRefused) {
   EXPECT_NE(unigram.err.find("Unigram"), std::string::npos);
 }
 
+/// A very small BPE run, one step from its random weights.
+class BpeRun : public TokenizerProgram {
+ protected:
+  void SetUp() override {
+    TokenizerProgram::SetUp();
+    std::vector<std::string> words = {"train", "tales-bpe", "--steps", "1", "--out", "r", "--quiet"};
+    for (const char* setting :
+         {"data.stories=40", "data.vocabulary=300", "model.layers=1", "model.d_model=16", "model.heads=2",
+          "model.context=16", "train.batch=2", "train.eval_examples=16"}) {
+      words.insert(words.end(), {"--set", setting});
+    }
+    const auto trained = run(words);
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  json generated(const std::vector<std::string>& more) const {
+    std::vector<std::string> words = {"generate", "r", "--greedy", "--json", "--max-new-tokens", "2"};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = run(words);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return json::parse(result.out);
+  }
+};
+
+TEST_F(BpeRun, SpecialTokensInAPromptAreTextUnlessAsked) {
+  const json text = generated({"--prompt", "<|endoftext|>a"});
+  EXPECT_GT(text["prompt_tokens"].get<int>(), 2);
+  EXPECT_EQ(text["text"].get<std::string>().rfind("<|endoftext|>a", 0), 0u);  // the prompt comes back
+  EXPECT_EQ(generated({"--prompt", "<|endoftext|>a", "--specials"})["prompt_tokens"].get<int>(), 2);
+  const auto scored = run({"score", "r", "--text", "a<|endoftext|>", "--specials", "--json"});
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  EXPECT_EQ(json::parse(scored.out)["targets"].get<int>(), 1);
+}
+
+TEST_F(BpeRun, TakesALongRunOfOneCharacter) {
+  const json result = generated({"--prompt", std::string(9400, 'A')});
+  EXPECT_EQ(result["text"].get<std::string>().rfind(std::string(9400, 'A'), 0), 0u);
+}
+
+TEST_F(BpeRun, ATokenizerThatDoesNotFitTheModelIsRefused) {
+  json file = json::parse(read_file(folder_ + "/r/tokenizer.json"));
+  const auto next = file["model"]["vocab"].size() + file["added_tokens"].size();
+  file["added_tokens"].push_back({{"id", next}, {"content", "<bos>"}, {"special", true}});
+  write("r/tokenizer.json", file.dump());
+  const auto result = run({"generate", "r", "--prompt", "a"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_NE(result.err.find("another tokenizer"), std::string::npos) << result.err;
+}
+
 }  // namespace
 }  // namespace tril

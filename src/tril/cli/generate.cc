@@ -24,6 +24,7 @@ struct Asked {
   std::optional<double> temperature, top_p, min_p, penalty;
   std::vector<std::string> stops;
   bool greedy = false, no_cache = false;
+  bool specials = false;
 };
 
 GenerateOptions options_of(const Asked& asked, const Common& common) {
@@ -75,7 +76,7 @@ std::string alternatives_text(const Generated& made) {
 // The prompt at once, then each piece as soon as it is sure.
 void stream_one(const LoadedRun& run, const std::string& prompt, GenerateOptions options, int64_t sample) {
   bool begun = false;
-  const std::string shown = run.tokenizer->decode(run.tokenizer->encode(prompt));
+  const std::string shown = run.tokenizer->decode(prompt_ids(run, prompt));
   const auto begin = [&] {
     if (!begun) print(shown);
     begun = true;
@@ -94,7 +95,8 @@ void stream_one(const LoadedRun& run, const std::string& prompt, GenerateOptions
 int run_generation(const Asked& asked, const Common& common) {
   const GenerateOptions options = options_of(asked, common);
   require_rules(options.rules);
-  const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  use_specials(run, asked.specials);
   const std::string prompt = text_or_input(*asked.prompt);
   const int64_t samples = asked.samples.value_or(1);
   Json all = Json::array();
@@ -136,6 +138,7 @@ Action declare_generate(Options& options) {
   options.choice("--on-full", {"slide", "stop"}, asked->on_full,
                  "when the context is full: keep its last tokens, or end");
   at_option(options, asked->step);
+  specials_option(options, asked->specials);
   options.remark("The same --seed gives the same text (default: 0).");
   return [asked](const Common& common) { return run_generation(*asked, common); };
 }

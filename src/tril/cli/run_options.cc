@@ -44,4 +44,17 @@ void at_option(Options& options, std::optional<int64_t>& step) {
   options.integer("--at", step, 0, 1000000000, "the checkpoint of this step (default: the best)");
 }
 
+void specials_option(Options& options, bool& specials) {
+  options.flag("--specials", specials, "special tokens written in the text become their ids (BPE)");
+}
+
+void use_specials(LoadedRun& run, bool specials) {
+  if (!specials) return;
+  if (run.tokenizer->kind() != "bpe") {
+    refuse("--specials: {} has a {} tokenizer, and only BPE has special tokens that can stand in a text",
+           run.path, run.tokenizer->kind());
+  }
+  run.specials = Specials::kAsTokens;
+}
+
 }  // namespace tril::cli

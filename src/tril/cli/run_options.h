@@ -18,6 +18,10 @@ LoopOptions loop_options();
 /// The text itself, or all of standard input for "-".
 std::string text_or_input(const std::string& text);
 
+/// --specials: special tokens written out in texts become their ids. Throws Refusal for a run without BPE.
+void specials_option(Options& options, bool& specials);
+void use_specials(LoadedRun& run, bool specials);
+
 /// A checkpoint's step, for --at.
 void at_option(Options& options, std::optional<int64_t>& step);
 

@@ -23,6 +23,7 @@ struct Asked {
   std::string run;
   std::optional<std::string> text, file;
   std::optional<int64_t> step;
+  bool specials = false;
 };
 
 Json to_json(const Score& score) {
@@ -61,9 +62,11 @@ Action declare_score(Options& options) {
   options.text("--text", "TEXT", asked->text, "the text; - reads standard input");
   options.text("--file", "PATH", asked->file, "a file that holds it");
   at_option(options, asked->step);
+  specials_option(options, asked->specials);
   return [asked](const Common& common) {
     if (asked->text.has_value() == asked->file.has_value()) refuse("give either --text or --file");
-    const LoadedRun run = load_run(asked->run, asked->step, overrides(common));
+    LoadedRun run = load_run(asked->run, asked->step, overrides(common));
+    use_specials(run, asked->specials);
     const Score scored = score(run, asked->file ? read_file(*asked->file) : text_or_input(*asked->text));
     if (common.json)
       print_json(to_json(scored));

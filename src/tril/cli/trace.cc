@@ -27,6 +27,7 @@ struct Asked {
   std::vector<std::string> texts, names;
   std::optional<int64_t> top, step;
   bool list = false;
+  bool specials = false;
 };
 
 // "weights" means every value of that name, in any block.
@@ -114,7 +115,8 @@ int list(const Trace& traced, bool json) {
 int run_trace(const Asked& asked, const Common& common) {
   if (asked.texts.empty() && !asked.list)
     refuse("--text TEXT is missing; --list names the values without one");
-  const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  use_specials(run, asked.specials);
   std::vector<std::string> texts;
   for (const std::string& text : asked.texts) texts.push_back(text_or_input(text));
   // the names and shapes are the same for any text; one token will do
@@ -140,6 +142,7 @@ Action declare_trace(Options& options) {
   options.integer("--top", asked->top, 1, 1000, "how many next tokens (default: 5)");
   options.flag("--list", asked->list, "names and shapes alone");
   at_option(options, asked->step);
+  specials_option(options, asked->specials);
   return [asked](const Common& common) { return run_trace(*asked, common); };
 }
 

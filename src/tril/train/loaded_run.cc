@@ -4,6 +4,7 @@
 
 #include "tril/base/error.h"
 #include "tril/model/registry.h"
+#include "tril/text/bpe.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
 #include "tril/train/run_folder.h"
@@ -60,8 +61,10 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
 }
 
 std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text) {
-  std::vector<int32_t> ids = run.tokenizer->encode(text);
-  if (run.begins_with_bos) ids.insert(ids.begin(), *run.tokenizer->bos());
+  const auto* bpe = dynamic_cast<const BpeTokenizer*>(run.tokenizer.get());
+  std::vector<int32_t> ids = bpe ? bpe->encode(text, run.specials) : run.tokenizer->encode(text);
+  const bool brought = !ids.empty() && ids.front() == run.tokenizer->bos();
+  if (run.begins_with_bos && !brought) ids.insert(ids.begin(), *run.tokenizer->bos());
   return ids;
 }
 

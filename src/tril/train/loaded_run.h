@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tril/model/model.h"
+#include "tril/text/added_tokens.h"
 #include "tril/text/tokenizer.h"
 #include "tril/train/settings.h"
 
@@ -19,6 +20,8 @@ struct LoadedRun {
   int64_t step = 0;  // whose weights these are
   /// True where training examples began with the tokenizer's BOS: then a prompt does too.
   bool begins_with_bos = false;
+  /// Special tokens written out in a prompt or text are text unless this says otherwise (BPE only).
+  Specials specials = Specials::kAsText;
 };
 
 /// What the command line says over a run's own [run] section; empty or 0 keeps it.
@@ -31,7 +34,8 @@ struct RunOverrides {
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step = std::nullopt,
                    const RunOverrides& overrides = {});
 
-/// The ids a prompt or text becomes: BOS first where the model was trained with one.
+/// The ids a prompt or text becomes: BOS first where the model was trained with one and the text does not
+/// bring it.
 std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text);
 
 }  // namespace tril
