@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "tril/base/folder_testing.h"
+
 extern char** environ;
 
 namespace tril {
@@ -143,28 +145,6 @@ class Program {
 inline ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options = {}) {
   return Program(words, options).wait();
 }
-
-/// A folder of its own, removed with all in it at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tril-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::string& path() const { return path_; }
-  /// PATH/name.
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// The optional data folder (../shared, or TRIL_SHARED); "" where there is none: GTEST_SKIP() << "no shared
 /// data".

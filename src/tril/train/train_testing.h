@@ -1,34 +1,13 @@
 // For tests of training: small configurations that train in a moment, and a folder that goes when the test
 // does.
 #pragma once
-#include <stdlib.h>
-
-#include <filesystem>
 #include <string>
 
-#include "tril/base/error.h"
+#include "tril/base/folder_testing.h"
 #include "tril/train/config.h"
 #include "tril/train/loop.h"
 
 namespace tril {
-
-/// A temporary folder, removed at the end.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tril-test-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Refusal("no temporary folder");
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 /// A window model of a few thousand weights on 40 tales, and any settings over it.
 inline Config small_run(const std::vector<std::string>& settings = {}) {
