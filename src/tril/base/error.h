@@ -1,5 +1,5 @@
-// Errors: how tril says no. A user's mistake (a file, a flag, a setting) throws; a mistake of ours is an assert,
-// which no input can reach. What it leaves out: printing, which cli/main.cc does in one place.
+// Errors: how tril says no. A user's mistake (a file, a flag, a setting) throws; a mistake of ours is an
+// assert, which no input can reach. What it leaves out: printing, which cli/main.cc does in one place.
 #pragma once
 #include <fmt/core.h>
 

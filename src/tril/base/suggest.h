@@ -13,7 +13,8 @@ int edit_distance(std::string_view a, std::string_view b);
 /// The known name nearest to `word` (lowest distance, then first in the list), or "" for an empty list.
 std::string nearest_name(std::string_view word, std::span<const std::string> known);
 
-/// "; the nearest is 'heads'", or "" where nothing is near (distance over half the word's length, at least 2).
+/// "; the nearest is 'heads'", or "" where nothing is near (distance over half the word's length, at least
+/// 2).
 std::string nearest_hint(std::string_view word, std::span<const std::string> known);
 
 }  // namespace tril
