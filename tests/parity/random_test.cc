@@ -32,7 +32,8 @@ Integers randint(TorchGenerator& g, size_t n, int64_t low, int64_t high) {
 }
 
 TEST(ParityTorchRandom, DrawsOfEverySeedInOneSequence) {
-  for (const auto& stored : load("torch_random")["cases"]) {
+  const auto cases = load("torch_random")["cases"];
+  for (const auto& stored : cases) {
     SCOPED_TRACE("seed " + stored["seed"].get<std::string>());
     TorchGenerator g(std::stoull(stored["seed"].get<std::string>()));
     EXPECT_EQ(rand(g, 5), stored["rand"].get<Floats>());
@@ -75,7 +76,8 @@ TEST(ParityTorchRandom, LongDrawsAreTheSameBits) {
 }
 
 TEST(ParityTorchRandom, RangesThatTake64BitsForOneInteger) {
-  for (const auto& stored : load("torch_random")["ranges"]) {
+  const auto cases = load("torch_random")["ranges"];
+  for (const auto& stored : cases) {
     SCOPED_TRACE(stored["high"].dump());
     TorchGenerator g(3);
     EXPECT_EQ(randint(g, 4, stored["low"], stored["high"]), stored["values"].get<Integers>());
@@ -84,7 +86,8 @@ TEST(ParityTorchRandom, RangesThatTake64BitsForOneInteger) {
 }
 
 TEST(ParityTorchRandom, LinearLayersStartTheSame) {
-  for (const auto& stored : load("torch_random")["linear"]) {
+  const auto cases = load("torch_random")["linear"];
+  for (const auto& stored : cases) {
     const int64_t inputs = stored["inputs"], outputs = stored["outputs"];
     SCOPED_TRACE(inputs);
     TorchGenerator g(static_cast<uint64_t>(inputs));
@@ -97,7 +100,8 @@ TEST(ParityTorchRandom, LinearLayersStartTheSame) {
 }
 
 TEST(ParityPythonRandom, EveryMethodInOneSequence) {
-  for (const auto& stored : load("python_random")["cases"]) {
+  const auto cases = load("python_random")["cases"];
+  for (const auto& stored : cases) {
     SCOPED_TRACE(stored["seed"].dump());
     PythonRandom r(stored["seed"].get<int64_t>());
     for (double expected : stored["random"]) EXPECT_EQ(r.random(), expected);

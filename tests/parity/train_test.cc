@@ -88,7 +88,8 @@ TEST(ParityOptimizer, AdamAndAdamWFor20StepsOnStoredGradients) {
 }
 
 TEST(ParitySchedule, EveryRateOfEverySchedule) {
-  for (const json& stored : load("schedules")["cases"]) {
+  const auto cases = load("schedules")["cases"];
+  for (const json& stored : cases) {
     SCOPED_TRACE(stored["schedule"].dump() + ", warm-up " + stored["warmup"].dump());
     TrainSettings settings;
     settings.schedule = text(stored["schedule"]);
