@@ -4,5 +4,5 @@
 cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." || exit 2
 (($# > 0)) || set -- src/tril
 find "$@" -name '*.cc' ! -name '*_test.cc' -print0 | sort -z |
-  xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/release --quiet \
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option \
     2> >(grep -vE 'warnings? generated|^Suppressed|^Use -header-filter' >&2)

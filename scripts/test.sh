@@ -60,10 +60,10 @@ outcomes() {
   fi
 }
 
-# A sign of life each ten seconds.
+# A sign of life each half minute.
 tell_progress() {
   local so_far
-  while sleep 10 >/dev/null 2>&1; do  # a sleep that outlives the tests must not keep their pipe open
+  while sleep 30 >/dev/null 2>&1; do  # a sleep that outlives the tests must not keep their pipe open
     so_far=$(cat "$results"/share-*.log 2>/dev/null | grep -cE '^\[ +(OK|FAILED|SKIPPED) +\]')
     say "$so_far of $total tests done"
   done
