@@ -9,7 +9,8 @@ if(TARGET tril_fetch)
   install(TARGETS tril_fetch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tril)
 endif()
 install(TARGETS tril_lib EXPORT trilTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY src/tril DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY src/tril DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h"
+  PATTERN "*_testing.h" EXCLUDE)
 install(EXPORT trilTargets NAMESPACE tril:: DESTINATION ${TRIL_CMAKE_DIR})
 
 configure_package_config_file(cmake/trilConfig.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/trilConfig.cmake

@@ -20,11 +20,11 @@ suites_under() {
   ' "$results/list.xml"
 }
 
-# run_share SHARE FLAG…: one share of the tests. A folder of its own for temporary files keeps shares apart.
+# run_share SHARE FLAG…: one share of the tests, with the signals that a shell may have set aside put back. A folder of its own for temporary files keeps shares apart.
 run_share() {
   local share=$1 status=0
   mkdir -p "$results/tmp-$share"
-  env GTEST_TOTAL_SHARDS="$shares" GTEST_SHARD_INDEX="$share" OMP_WAIT_POLICY=passive \
+  env --default-signal GTEST_TOTAL_SHARDS="$shares" GTEST_SHARD_INDEX="$share" OMP_WAIT_POLICY=passive \
     TMPDIR="$results/tmp-$share" TEST_TMPDIR="$results/tmp-$share" \
     timeout --foreground "${TRIL_TEST_SECONDS:-2400}" \
     "$program" --gtest_output="xml:$results/share-$share.xml" "${@:2}" \
