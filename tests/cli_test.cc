@@ -128,6 +128,19 @@ TEST(Cli, ShowTellsWhatAFileHolds) {
   EXPECT_THAT(none.err, HasSubstr(folder / "none"));
 }
 
+TEST(Cli, BenchSkipsPeersThatAreNotAtHand) {
+  const ProgramResult result =
+      run_program({"bench", "peers", "--row", "tiny-gpt-abc", "--json"}, {.environment = {"TRIL_PYTHON="}});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  EXPECT_TRUE(json["rows"].empty());
+  ASSERT_EQ(json["skipped"].size(), 1u);
+  EXPECT_EQ(json["skipped"][0]["name"].get<std::string>(), "tiny-gpt-abc");
+  EXPECT_GT(json["skipped"][0]["tril"].get<double>(), 0);
+  expect_refused({"bench", "peers", "--row", "none"},
+                 "tril: there is no row of that name; tril bench peers without --row measures all");
+}
+
 TEST(Cli, SetupKnowsPeersAlone) {
   expect_refused({"setup", "friends"},
                  "tril: there is nothing to set up by the name 'friends'; there is: peers");

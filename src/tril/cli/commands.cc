@@ -28,6 +28,7 @@ constexpr std::array kCommands = {
     Command{"data tales", "stories from the built-in generator", declare_data_tales},
     Command{"data fetch", "public texts from their pinned addresses", declare_data_fetch},
     Command{"show", "what a file or a run holds, every byte read and checked", declare_show},
+    Command{"bench", "how fast tril is here, beside other programs", declare_bench},
     Command{"setup", "the Python environment for parity numbers and peers", declare_setup},
     Command{"route", "the map from text to checkpoint, and from prompt to stop", declare_route},
     Command{"version", "the program's version, its libraries, vector level and threads", declare_version},

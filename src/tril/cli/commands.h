@@ -57,6 +57,7 @@ Action declare_data_tales(Options& options);
 Action declare_data_fetch(Options& options);
 Action declare_config(Options& options);
 Action declare_show(Options& options);
+Action declare_bench(Options& options);
 Action declare_setup(Options& options);
 Action declare_route(Options& options);
 Action declare_help(Options& options);
