@@ -162,18 +162,28 @@ void draw_series(Canvas& canvas, const ChartSeries& series, std::string_view mar
   for (const auto& [x, y] : points) canvas.mark(x, y, mark);
 }
 
+// Entries side by side, on further lines where the chart's width is full.
 std::string legend(const std::vector<ChartSeries>& series, const std::vector<ChartLevel>& levels, int width,
                    const ChartOptions& options) {
   const Style& draw = style(options.unicode);
-  std::string text, gap;
+  std::vector<std::string> entries;
   for (size_t i = 0; i < series.size(); ++i) {
     const bool dense = options.unicode && series[i].points.size() * 3 > static_cast<size_t>(width);
-    text += fmt::format("{}{} {}", gap, dense ? "⠒" : draw.marks[i % draw.marks.size()], series[i].name);
-    gap = "   ";
+    entries.push_back(fmt::format("{} {}", dense ? "⠒" : draw.marks[i % draw.marks.size()], series[i].name));
   }
-  for (const ChartLevel& level : levels) {
-    text += fmt::format("{}{} {} {:.3f}", gap, draw.level, level.name, level.y);
-    gap = "   ";
+  for (const ChartLevel& level : levels)
+    entries.push_back(fmt::format("{} {} {:.3f}", draw.level, level.name, level.y));
+  std::string text;
+  size_t columns = 0;  // of the last line
+  for (const std::string& entry : entries) {
+    const auto wide = static_cast<size_t>(std::count_if(
+        entry.begin(), entry.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+    if (columns > 0 && columns + 3 + wide > static_cast<size_t>(options.width)) {
+      text += '\n';
+      columns = 0;
+    }
+    text += (columns > 0 ? "   " : "") + entry;
+    columns += (columns > 0 ? 3 : 0) + wide;
   }
   return text;
 }

@@ -13,7 +13,7 @@ size_t code_points(const std::string& text) {
 }
 
 bool numeric(const std::string& cell) {
-  if (cell.empty() || cell == "-") return true;
+  if (cell.empty() || cell == "-" || cell == "inf" || cell == "-inf") return true;
   const bool sign = cell[0] == '-' || cell[0] == '+';
   return cell.size() > (sign ? 1 : 0) && std::isdigit(static_cast<unsigned char>(cell[sign ? 1 : 0])) != 0;
 }

@@ -12,7 +12,7 @@ class Table {
   /// A row; missing cells are empty.
   void row(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
   /// Lines that end in '\n', without blanks at their ends. A column whose cells all begin with a digit, a
-  /// sign or nothing is set to the right. Widths count code points of UTF-8.
+  /// sign or nothing, or are infinite, is set to the right. Widths count code points of UTF-8.
   std::string text() const;
 
  private:

@@ -15,6 +15,13 @@ TEST(Table, AlignsWordsLeftAndNumbersRight) {
             "gpt2-124m  124,439,808\n");
 }
 
+TEST(Table, InfinitiesAreNumbers) {
+  Table table({"t", "x"});
+  table.row({"a", "1.500"});
+  table.row({"b", "-inf"});
+  EXPECT_EQ(table.text(), "t      x\na  1.500\nb   -inf\n");
+}
+
 TEST(Table, WidthsCountCodePoints) {
   Table table({"x", "y"});
   table.row({"é", "b"});
