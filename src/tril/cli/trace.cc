@@ -1,16 +1,12 @@
-// tril trace: every named value of one prediction, and the most likely next tokens.
+// tril trace: every named value of one prediction, and the likeliest next tokens.
 #include "tril/explore/trace.h"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/quote.h"
-#include "tril/base/route.h"
-#include "tril/base/suggest.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -30,86 +26,80 @@ struct Asked {
   bool specials = false;
 };
 
-// "weights" means every value of that name, in any block.
-bool wanted(const std::string& name, const std::vector<std::string>& names) {
-  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& each) {
-           return name == each || name.ends_with("." + each);
-         });
-}
-
-void require_known(const Trace& traced, const std::vector<std::string>& names) {
-  std::vector<std::string> known;
-  for (const TracedValue& value : traced.values) known.push_back(value.name);
-  for (const std::string& name : names)
-    if (std::none_of(known.begin(), known.end(),
-                     [&](const std::string& each) { return wanted(each, {name}); }))
-      refuse("there is no value {}{}; tril trace RUN --list names them", in_quotes(name),
-             nearest_hint(name, known));
-}
-
-Json next_json(const std::vector<Alternative>& next) {
+Json tokens_json(const TracedText& text) {
   Json all = Json::array();
-  for (const Alternative& other : next)
-    all.push_back({{"id", other.id}, {"text", other.text}, {"probability", other.probability}});
+  for (size_t i = 0; i < text.ids.size(); ++i) all.push_back({{"id", text.ids[i]}, {"text", text.tokens[i]}});
   return all;
 }
 
-Json to_json(const Trace& traced, const Asked& asked) {
+Json next_json(const TracedText& text) {
+  Json all = Json::array();
+  for (const Alternative& token : text.next)
+    all.push_back({{"id", token.id}, {"text", token.text}, {"probability", token.probability}});
+  return all;
+}
+
+// What belongs to a text stands in lists with an entry for each.
+Json to_json(const Trace& traced, const LoadedRun& run) {
+  Json document = {{"run", run.path}, {"step", run.step}};
+  for (const char* field : {"texts", "tokens", "padding", "unknown", "next"}) document[field] = Json::array();
+  for (const TracedText& text : traced.texts) {
+    document["texts"].push_back(text.text);
+    document["tokens"].push_back(tokens_json(text));
+    document["padding"].push_back(text.padding);
+    document["unknown"].push_back(text.unknown);
+    document["next"].push_back(next_json(text));
+  }
   Json values = Json::object();
   for (const TracedValue& value : traced.values)
-    if (wanted(value.name, asked.names)) values[value.name] = value_json(value.name, value.shape, value.data);
-  Json next = Json::array();
-  for (const auto& each : traced.next) next.push_back(next_json(each));
-  return {{"tokens", traced.tokens}, {"values", std::move(values)}, {"next", std::move(next)}};
+    values[value.name] = value_json(value.name, value.shape, value.data);
+  document["values"] = std::move(values);
+  return document;
 }
 
-// Rows of weights and scores are queries and their columns keys; of all else with a row for each token, the
-// rows are.
-std::string shown(const TracedValue& value, const std::vector<std::string>& tokens) {
-  const auto length = static_cast<int64_t>(tokens.size());
-  const bool rows = value.shape.rank() >= 2 && value.shape[value.shape.rank() - 2] == length;
-  const std::string last = value.name.substr(value.name.rfind('.') + 1);
-  const bool columns = last == "weights" || last == "scores" || last == "masked_scores";
-  using Names = std::span<const std::string>;
-  return value_text(value.name, value.shape, value.data, rows ? Names(tokens) : Names(),
-                    columns && value.shape.cols() == length ? Names(tokens) : Names());
-}
-
-std::string to_text(const Trace& traced, const Asked& asked) {
+std::string next_text(const Trace& traced) {
   std::string text;
-  for (const TracedValue& value : traced.values)
-    if (wanted(value.name, asked.names)) text += shown(value, traced.tokens.front()) + "\n";
-  for (size_t i = 0; i < traced.next.size(); ++i) {
-    text += traced.next.size() > 1 ? fmt::format("next, text {}\n", i + 1) : "next\n";
+  for (size_t i = 0; i < traced.texts.size(); ++i) {
+    text += traced.texts.size() > 1 ? fmt::format("\nwhat comes next, text {}\n", i + 1)
+                                    : std::string("\nwhat comes next\n");
     Table table({"token", "probability"});
-    for (const Alternative& other : traced.next[i])
-      table.row({other.text, fmt::format("{:.4f}", other.probability)});
+    for (const Alternative& token : traced.texts[i].next)
+      table.row({token_label(token.text), fmt::format("{:.4f}", token.probability)});
     text += table.text();
   }
   return text;
 }
 
-// The stages of the route that the shown values belong to.
-std::vector<std::string> stages_of(const Trace& traced, const Asked& asked) {
+std::string to_text(const Trace& traced) {
   std::vector<std::string> stages;
+  std::vector<RowNames> names;
   for (const TracedValue& value : traced.values)
-    if (wanted(value.name, asked.names) && stage_exists(Route::kInference, value.name))
-      stages.push_back(value.name);
-  return stages;
+    if (stage_exists(Route::kInference, value.name)) stages.push_back(value.name);
+  for (const TracedText& text : traced.texts) names.push_back({text.tokens, text.padding});
+  std::string text = route_text(Route::kInference, stages) + "\n";
+  for (size_t i = 0; i < traced.texts.size(); ++i)
+    text += fmt::format(
+        "text {}: {} tokens{}\n", i + 1,
+        static_cast<int64_t>(traced.texts[i].ids.size()) - traced.texts[i].padding,
+        traced.texts[i].padding == 0
+            ? std::string()
+            : fmt::format(", with {} places of padding before them (not shown)", traced.texts[i].padding));
+  for (const TracedValue& value : traced.values)
+    text += "\n" + value_text(value.name, value.shape, value.data, names);
+  return text + next_text(traced);
 }
 
-int list(const Trace& traced, bool json) {
-  if (json) {
-    Json all = Json::array();
-    for (const TracedValue& value : traced.values)
-      all.push_back({{"name", value.name}, {"shape", value.shape.text()}});
-    print_json({{"values", all}});
-    return kExitDone;
-  }
+void print_list(const Trace& traced, bool json) {
   Table table({"value", "shape"});
-  for (const TracedValue& value : traced.values) table.row({value.name, value.shape.text()});
-  print(table.text());
-  return kExitDone;
+  Json values = Json::object();
+  for (const TracedValue& value : traced.values) {
+    table.row({value.name, value.shape.text()});
+    values[value.name] = {{"shape", value_json(value.name, value.shape, {})["shape"]}};
+  }
+  if (json)
+    print_json({{"values", values}});
+  else
+    print(table.text());
 }
 
 int run_trace(const Asked& asked, const Common& common) {
@@ -119,16 +109,17 @@ int run_trace(const Asked& asked, const Common& common) {
   use_specials(run, asked.specials);
   std::vector<std::string> texts;
   for (const std::string& text : asked.texts) texts.push_back(text_or_input(text));
-  // the names and shapes are the same for any text; one token will do
+  // the names are the same for any text; one token will do
   if (texts.empty())
     texts.push_back(run.begins_with_bos ? "" : run.tokenizer->decode(std::vector<int32_t>{0}));
-  const Trace traced = trace(run, texts, asked.top.value_or(5));
-  require_known(traced, asked.names);
-  if (asked.list) return list(traced, common.json);
-  if (common.json)
-    print_json(to_json(traced, asked));
+  const Trace traced =
+      trace(run, texts, {.names = asked.names, .top = asked.top.value_or(5), .numbers = !asked.list});
+  if (asked.list)
+    print_list(traced, common.json);
+  else if (common.json)
+    print_json(to_json(traced, run));
   else
-    print(route_text(Route::kInference, stages_of(traced, asked)) + "\n" + to_text(traced, asked));
+    print(to_text(traced));
   return kExitDone;
 }
 
@@ -137,12 +128,13 @@ int run_trace(const Asked& asked, const Common& common) {
 Action declare_trace(Options& options) {
   auto asked = std::make_shared<Asked>();
   options.word("RUN", asked->run, "the run's folder");
-  options.texts("--text", "TEXT", asked->texts, "what comes before the prediction; several make a batch");
+  options.texts("--text", "TEXT", asked->texts, "what stands before the prediction; several make a batch");
   options.texts("--value", "NAME", asked->names, "only this value (weights: those of every block)");
   options.integer("--top", asked->top, 1, 1000, "how many next tokens (default: 5)");
   options.flag("--list", asked->list, "names and shapes alone");
   at_option(options, asked->step);
   specials_option(options, asked->specials);
+  options.remark("The numbers are cut to three places and wide rows shortened; --json has all of them.");
   return [asked](const Common& common) { return run_trace(*asked, common); };
 }
 

@@ -1,4 +1,4 @@
-// Named values for a reader and for other programs: what check hand-worked and trace print.
+// Named values for a reader and for other programs: what demo and trace print.
 // What it leaves out: computing them.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -14,10 +14,21 @@ namespace tril::cli {
 /// {shape, data}, data flat and row-major; NaN and infinities are null, but "-Infinity" in masked_scores.
 nlohmann::ordered_json value_json(const std::string& name, const Shape& shape, std::span<const double> data);
 
-/// The name, the shape, and the numbers as matrices, a line for each row. `rows` and `columns` name the last
-/// two dimensions where they are tokens.
+/// The tokens of a text that rows (and the columns of scores and weights) stand for. The first `padding` of
+/// them are not shown.
+struct RowNames {
+  std::vector<std::string> tokens;
+  int64_t padding = 0;
+};
+
+/// Name, shape and what it is, then its numbers as matrices to three places, a line for each row. With
+/// several `texts` the value's first dimension is theirs. A wide row is shortened to its first numbers, least
+/// and largest; of many tokens the last are shown.
 std::string value_text(const std::string& name, const Shape& shape, std::span<const double> data,
-                       std::span<const std::string> rows = {}, std::span<const std::string> columns = {});
+                       std::span<const RowNames> texts = {});
+
+/// A token as a label: in quotes where it holds blanks or control characters.
+std::string token_label(const std::string& token);
 
 /// The route with these stages lit, drawn for standard output.
 std::string route_text(Route route, const std::vector<std::string>& stages);

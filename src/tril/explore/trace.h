@@ -17,20 +17,35 @@ namespace tril {
 struct TracedValue {
   std::string name;
   Shape shape;  // of one text without the batch's dimension: weights [heads, T, T], X [T, d_model]
-  std::vector<double> data;
+  std::vector<double> data;  // row-major; empty where the numbers were not asked for
+};
+
+struct TracedText {
+  std::string text;
+  std::vector<int32_t> ids;  // what stands in the model's window, T of them, padding first
+  std::vector<std::string> tokens;
+  int64_t padding = 0;
+  std::vector<std::string> unknown;  // words that the model reads as <UNK>
+  std::vector<Alternative> next;     // the likeliest next tokens, with their probabilities
 };
 
 struct Trace {
-  std::vector<std::vector<std::string>> tokens;  // of each text: what stands in the model's window, T each
-  std::vector<TracedValue> values;               // in the order in which they were computed
-  std::vector<std::vector<Alternative>>
-      next;  // of each text: the most likely next tokens, with probabilities
+  std::vector<TracedText> texts;
+  std::vector<TracedValue> values;  // in the order in which they were computed
 };
 
-/// Traces the prediction of the token after each text. Several texts make one batch. A window model's window
-/// is padded on the left; a decoder's texts must have equally many tokens. `top` is how many next tokens are
-/// told. Warns of unknown words. Throws Refusal for no text, an empty one, or unequal lengths (with the
-/// numbers).
-Trace trace(const LoadedRun& run, std::span<const std::string> texts, int64_t top = 5);
+struct TraceOptions {
+  /// Which values: "blocks.0.weights", or "weights" for those of every block; empty means all.
+  std::vector<std::string> names;
+  int64_t top = 5;      // how many next tokens
+  bool numbers = true;  // false: names and shapes alone
+};
+
+/// Traces the prediction of the token after each text. Several texts make one batch, and every shape then
+/// begins with their number. A window model's window is padded on the left; a decoder's texts must have
+/// equally many tokens. Only the last `context` tokens are seen. Warns of unknown words and of a text that is
+/// cut. Throws Refusal for no text, an empty one where the model has nothing to begin from, unequal lengths
+/// (with the numbers), and a name that there is not (with the nearest).
+Trace trace(const LoadedRun& run, std::span<const std::string> texts, const TraceOptions& options = {});
 
 }  // namespace tril

@@ -34,15 +34,16 @@ const TracedValue& find(const Trace& traced, const std::string& name) {
   throw std::runtime_error("no value " + name);
 }
 
-Trace of(const LoadedRun& run, std::vector<std::string> texts, int64_t top = 5) {
-  return trace(run, texts, top);
+Trace of(const LoadedRun& run, std::vector<std::string> texts, const TraceOptions& options = {}) {
+  return trace(run, texts, options);
 }
 
 // Context 6, width 8, two heads.
 TEST_F(TraceTest, NamesAndShapes) {
   const Trace traced = of(*run, {"the"});
-  EXPECT_EQ(traced.tokens,
-            (std::vector<std::vector<std::string>>{{"<PAD>", "<PAD>", "<PAD>", "<PAD>", "<BOS>", "the"}}));
+  EXPECT_EQ(traced.texts.at(0).tokens,
+            (std::vector<std::string>{"<PAD>", "<PAD>", "<PAD>", "<PAD>", "<BOS>", "the"}));
+  EXPECT_EQ(traced.texts[0].padding, 4);
   EXPECT_EQ(find(traced, "X").shape, (Shape{6, 8}));
   EXPECT_EQ(find(traced, "weights").shape, (Shape{2, 6, 6}));
   EXPECT_EQ(find(traced, "masked_scores").shape, (Shape{2, 6, 6}));
@@ -68,16 +69,16 @@ TEST_F(TraceTest, WeightsAreCausalAndIgnorePadding) {
 
 // What is explained is what ran: the traced logits are those that generation uses.
 TEST_F(TraceTest, LogitsAreThoseOfGeneration) {
-  const Trace traced = of(*run, {"the"}, 3);
+  const Trace traced = of(*run, {"the"}, {.names = {}, .top = 3, .numbers = true});
   Tape tape(tape_options(run->config.run, false));
   const std::vector<double> expected = next_logits(*run, tape, prompt_ids(*run, "the"));
   const TracedValue& logits = find(traced, "logits");
   const size_t v = expected.size(), first = logits.data.size() - v;
   for (size_t i = 0; i < v; ++i) EXPECT_NEAR(logits.data[first + i], expected[i], 1e-5);
-  ASSERT_EQ(traced.next.front().size(), 3u);
-  EXPECT_NEAR(traced.next.front()[0].probability,
-              probabilities(expected)[static_cast<size_t>(traced.next.front()[0].id)], 1e-6);
-  EXPECT_GE(traced.next.front()[0].probability, traced.next.front()[1].probability);
+  const std::vector<Alternative>& next = traced.texts.at(0).next;
+  ASSERT_EQ(next.size(), 3u);
+  EXPECT_NEAR(next[0].probability, probabilities(expected)[static_cast<size_t>(next[0].id)], 1e-6);
+  EXPECT_GE(next[0].probability, next[1].probability);
 }
 
 TEST_F(TraceTest, ABatchGivesEachTextItsOwnNumbers) {
@@ -88,6 +89,29 @@ TEST_F(TraceTest, ABatchGivesEachTextItsOwnNumbers) {
   ASSERT_EQ(all.size(), 2 * one.size());
   for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(all[one.size() + i], one[i], 1e-6);
   EXPECT_THROW(of(*run, {}), Refusal);
+}
+
+TEST_F(TraceTest, NamesPickValuesAndNumbersCanBeLeftOut) {
+  const Trace picked = of(*run, {"the"}, {.names = {"weights", "Q"}, .top = 1, .numbers = true});
+  ASSERT_EQ(picked.values.size(), 2u);
+  EXPECT_EQ(picked.values[0].name, "Q");  // in the order of the computation
+  EXPECT_EQ(picked.values[1].name, "weights");
+  const Trace bare = of(*run, {"the"}, {.names = {}, .top = 1, .numbers = false});
+  EXPECT_EQ(find(bare, "weights").shape, (Shape{2, 6, 6}));
+  EXPECT_TRUE(find(bare, "weights").data.empty());
+  EXPECT_THROW(of(*run, {"the"}, {.names = {"weight"}, .top = 1, .numbers = true}), Refusal);
+}
+
+TEST_F(TraceTest, ALongTextIsCutToItsEndAndUnknownWordsAreNamed) {
+  testing::internal::CaptureStderr();
+  const Trace traced = of(*run, {"the zorp the the the the the"});
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("the text has 8 tokens, the model sees 6: the first 2 are not seen"), std::string::npos)
+      << said;
+  EXPECT_NE(said.find("'zorp' (word 2"), std::string::npos) << said;
+  EXPECT_EQ(traced.texts.at(0).unknown, (std::vector<std::string>{"zorp"}));
+  EXPECT_EQ(traced.texts[0].padding, 0);
+  EXPECT_EQ(traced.texts[0].tokens.front(), "<UNK>");
 }
 
 }  // namespace

@@ -1,0 +1,127 @@
+// trace by the program itself: its document, its text, and what it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace tril {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class TraceProgram : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    train("run", {});
+  }
+  static void TearDownTestSuite() { delete folder_; }
+  static void train(const std::string& name, const std::vector<std::string>& settings) {
+    std::vector<std::string> words = {"train",   "one-head-smoke", "--out", *folder_ / name,
+                                      "--quiet", "--steps",        "6"};
+    std::vector<std::string> all = {"data.stories=60",  "train.batch=16",  "train.eval_every=3",
+                                    "model.d_model=16", "model.hidden=24", "data.vocabulary=300"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    for (const std::string& setting : all) words.insert(words.end(), {"--set", setting});
+    const ProgramResult trained = run_program(words);
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  static std::string run() { return *folder_ / "run"; }
+  static ProgramResult trace(std::vector<std::string> more) {
+    more.insert(more.begin(), {"trace", run()});
+    return run_program(more);
+  }
+  static TemporaryFolder* folder_;
+};
+TemporaryFolder* TraceProgram::folder_ = nullptr;
+
+TEST_F(TraceProgram, TheDocumentHoldsEveryNamedValue) {
+  const ProgramResult result = trace({"--text", "once there was a", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const Json json = Json::parse(result.out);
+  for (const char* name : {"X", "Q", "K", "V", "scores", "masked_scores", "weights", "messages", "updates",
+                           "contextual", "hidden", "logits"})
+    EXPECT_TRUE(json["values"].contains(name)) << name;
+  EXPECT_EQ(json["values"]["weights"]["shape"], Json::parse("[1, 12, 12]"));
+  ASSERT_EQ(json["values"]["weights"]["data"].size(), 144u);
+  EXPECT_EQ(json["values"]["weights"]["data"][143 - 12].get<double>(), 0.0);  // row 10 on column 11
+  EXPECT_EQ(json["values"]["masked_scores"]["data"][143 - 12].get<std::string>(), "-Infinity");
+  EXPECT_TRUE(json["values"]["scores"]["data"][143 - 12].is_number());
+  ASSERT_EQ(json["tokens"][0].size(), 12u);
+  EXPECT_EQ(json["tokens"][0][11]["text"], "a");
+  EXPECT_EQ(json["padding"][0].get<int>(), 7);  // BOS and four words
+  EXPECT_EQ(json["next"][0].size(), 5u);
+}
+
+TEST_F(TraceProgram, ItForeseesWhatGenerateForesees) {
+  const Json traced = Json::parse(trace({"--text", "once there was a", "--top", "3", "--json"}).out);
+  const Json made = Json::parse(run_program({"generate", run(), "--prompt", "once there was a", "--greedy",
+                                             "--max-new-tokens", "1", "--top", "3", "--json"})
+                                    .out);
+  const Json& others = made["tokens"][0]["alternatives"];
+  ASSERT_EQ(traced["next"][0].size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(traced["next"][0][i]["id"], others[i]["id"]);
+    EXPECT_NEAR(traced["next"][0][i]["probability"].get<double>(), others[i]["probability"].get<double>(),
+                1e-6);
+  }
+}
+
+TEST_F(TraceProgram, ValuesArePickedAndListed) {
+  EXPECT_EQ(
+      Json::parse(trace({"--text", "a", "--value", "Q", "--value", "K", "--json"}).out)["values"].size(), 2u);
+  const ProgramResult wrong = trace({"--text", "a", "--value", "wieghts"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_EQ(wrong.err,
+            "tril: there is no value 'wieghts'; the nearest is 'weights'; --list names them all\n");
+  const ProgramResult list = trace({"--text", "a", "--list"});
+  EXPECT_THAT(list.out, HasSubstr("masked_scores  [1, 12, 12]\n"));
+  const Json json = Json::parse(trace({"--text", "a", "--list", "--json"}).out);
+  EXPECT_EQ(json["values"]["X"]["shape"], Json::parse("[12, 16]"));
+  EXPECT_FALSE(json["values"]["X"].contains("data"));
+  EXPECT_THAT(trace({}).err, HasSubstr("--text TEXT is missing"));
+  EXPECT_THAT(trace({"--list"}).out, HasSubstr("logits"));
+}
+
+TEST_F(TraceProgram, TextHasTokensOnRowsAndColumns) {
+  const ProgramResult weights = trace({"--text", "once there", "--value", "weights"});
+  ASSERT_EQ(weights.exit_code, 0) << weights.err;
+  EXPECT_THAT(weights.out, HasSubstr("[weights]"));
+  EXPECT_THAT(weights.out, HasSubstr("       <BOS>   once  there\n"));
+  EXPECT_THAT(weights.out, HasSubstr("<BOS>  1.000  0.000  0.000\n"));
+  EXPECT_THAT(weights.out, Not(HasSubstr("<PAD>")));
+  EXPECT_THAT(weights.out, HasSubstr("9 places of padding"));
+  EXPECT_THAT(weights.out, HasSubstr("probability"));
+  EXPECT_THAT(trace({"--text", "once there", "--value", "X"}).out, HasSubstr("least"));  // 16 numbers wide
+}
+
+TEST_F(TraceProgram, SeveralTextsMakeABatch) {
+  const Json json = Json::parse(trace({"--text", "once there", "--text", "a", "--json"}).out);
+  EXPECT_EQ(json["values"]["weights"]["shape"], Json::parse("[2, 1, 12, 12]"));
+  ASSERT_EQ(json["next"].size(), 2u);
+  const Json alone = Json::parse(trace({"--text", "a", "--json"}).out);
+  EXPECT_EQ(json["next"][1][0]["id"], alone["next"][0][0]["id"]);
+  EXPECT_EQ(json["tokens"][1], alone["tokens"][0]);
+}
+
+TEST_F(TraceProgram, AStackNamesItsBlocks) {
+  train("stack", {"model.family=decoder", "model.layers=2", "model.heads=2", "model.context=8"});
+  const auto stack = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"trace", *folder_ / "stack"});
+    return run_program(more);
+  };
+  const Json json = Json::parse(stack({"--text", "once there was", "--value", "weights", "--json"}).out);
+  ASSERT_EQ(json["values"].size(), 2u);
+  const size_t length = json["tokens"][0].size();
+  EXPECT_EQ(json["values"]["blocks.1.weights"]["shape"], Json({2, length, length}));
+  const ProgramResult uneven = stack({"--text", "once there was", "--text", "a"});
+  EXPECT_EQ(uneven.exit_code, 2);
+  EXPECT_THAT(uneven.err, HasSubstr("texts of one batch need equally many"));
+}
+
+}  // namespace
+}  // namespace tril
