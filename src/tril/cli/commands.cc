@@ -11,7 +11,7 @@ namespace tril::cli {
 namespace {
 
 constexpr std::array kCommands = {
-    Command{"demo", "the whole way in two minutes: by hand, trained, checked, writing", declare_demo},
+    Command{"demo", "the whole way in plain words: by hand, checked, trained, writing", declare_demo},
     Command{"train", "train a model: a preset, a file of settings, or a text", declare_train},
     Command{"resume", "go on with a run that was stopped", declare_resume},
     Command{"eval", "the loss of a run over a whole part of its text, or another text", declare_eval},

@@ -1,0 +1,137 @@
+// The work of the demo.
+#include "tril/cli/demo_work.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/interrupt.h"
+#include "tril/base/progress.h"
+#include "tril/cli/request.h"
+#include "tril/generate/generate.h"
+#include "tril/model/registry.h"
+#include "tril/train/trainer.h"
+
+namespace tril::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kGradientSeconds = 2;
+constexpr int64_t kLooks = 12;  // points of the validation curve
+
+// A word as the shell reads it back.
+std::string shell_word(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-=+").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+}  // namespace
+
+Config demo_config(const std::string& preset, int64_t steps, const Common& common) {
+  ConfigBuilder builder;
+  builder.add_preset(preset);
+  use_data(builder, "tales");
+  builder.set("train.steps=" + std::to_string(steps));
+  builder.set("train.eval_every=" + std::to_string(std::max<int64_t>(1, steps / kLooks)));
+  use_common(builder, common);
+  return builder.finish();
+}
+
+std::vector<CheckRow> demo_checks(Config config, const Corpus& corpus) {
+  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
+  TorchGenerator random(static_cast<uint64_t>(config.train.seed));
+  model->initialize(random);
+  const CheckSubject subject = {config, &corpus, model.get(), "fresh weights"};
+  std::vector<CheckRow> rows;
+  Progress progress("check", 4);
+  const auto group = [&](int64_t done, const char* name, const auto& work) {
+    if (interrupt::requested()) return;
+    progress.update(done, name);
+    work();
+  };
+  group(0, "attention", [&] { check_attention(subject, rows); });
+  group(1, "numbers", [&] { check_numbers(subject, rows); });
+  group(2, "gradients", [&] { check_gradients(subject, rows, kGradientSeconds); });
+  group(3, "overfit", [&] { check_overfit(subject, rows); });
+  progress.finish();
+  return rows;
+}
+
+BaselineLosses demo_baselines(const Corpus& corpus) {
+  const Baselines counted(documents_of(corpus.train()), corpus.tokenizer->vocab_size());
+  return counted.losses(documents_of(corpus.validation()));
+}
+
+std::vector<DemoSample> demo_samples(const std::string& run, const std::string& prompt, int64_t seed) {
+  const LoadedRun loaded = load_run(run);
+  std::vector<DemoSample> samples;
+  for (const double temperature : {0.5, 1.0}) {
+    GenerateOptions options;
+    options.rules.temperature = temperature;
+    options.max_new_tokens = 45;
+    options.seed = seed;
+    samples.push_back({temperature, generate(loaded, prompt, options).text});
+  }
+  return samples;
+}
+
+std::string DemoCommand::typed(const std::string& program) const {
+  std::string line = program;
+  for (const std::string& word : words) line += " " + shell_word(word);
+  return line;
+}
+
+std::vector<DemoCommand> demo_commands(const std::string& run, const std::string& prompt, int64_t steps) {
+  return {
+      {{"generate", run, "--prompt", prompt, "--temperature", "0.8", "--seed", "8"}, "another tale"},
+      {{"generate", run, "--prompt", prompt, "--max-new-tokens", "5", "--top", "4"},
+       "what else it thought of"},
+      {{"trace", run, "--text", prompt}, "every number of one prediction"},
+      {{"score", run, "--text", "Once there was a kind boy."}, "how well it foresees a text of yours"},
+      {{"check", run}, "the checks, on what was trained"},
+      {{"resume", run, "--steps", std::to_string(2 * steps)}, "train it twice as long"},
+      {{"train", "one-head-classroom"}, "a larger head"},
+      {{"presets"}, "all models that are ready to train"},
+  };
+}
+
+Json demo_json(const std::vector<CheckRow>& checks) {
+  Json all = Json::array();
+  for (const CheckRow& row : checks)
+    all.push_back({{"name", row.name},
+                   {"passed", row.passed},
+                   {"value", row.value},
+                   {"limit", row.limit},
+                   {"what", row.what}});
+  return all;
+}
+
+Json demo_json(const BaselineLosses& losses) {
+  return {{"uniform", losses.uniform},
+          {"unigram", losses.unigram},
+          {"bigram", losses.bigram},
+          {"targets", losses.targets}};
+}
+
+Json demo_json(const std::vector<DemoSample>& samples, const std::string& prompt) {
+  Json all = Json::array();
+  for (const DemoSample& sample : samples)
+    all.push_back({{"temperature", sample.temperature}, {"prompt", prompt}, {"text", sample.text}});
+  return all;
+}
+
+Json demo_json(const std::vector<DemoCommand>& commands, const std::string& program) {
+  Json all = Json::array();
+  for (const DemoCommand& command : commands)
+    all.push_back({{"command", command.typed(program)}, {"words", command.words}, {"about", command.about}});
+  return all;
+}
+
+}  // namespace tril::cli
