@@ -31,6 +31,7 @@ void* Arena::allocate(size_t bytes) {
   void* piece = blocks_.back().data.get() + offset_;
   offset_ += need;
   used_ += need;
+  most_used_ = std::max(most_used_, used_);
   return piece;
 }
 
@@ -46,14 +47,26 @@ Tensor Arena::zeros(Shape shape, DType dtype) {
   return out;
 }
 
+// Of the blocks behind the mark's the last is the largest; it stays, so that a loop of equal parts does not
+// ask the system again in each.
+void Arena::release(const Mark& mark) {
+  if (blocks_.size() == mark.blocks) {
+    offset_ = mark.offset;
+  } else {
+    blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(mark.blocks), blocks_.end() - 1);
+    offset_ = 0;
+  }
+  used_ = mark.used;
+}
+
 void Arena::rewind() {
   if (blocks_.size() > 1) {
-    const size_t total = used_ + used_ / 8;  // a little more, for the unevenness of batches
+    const size_t total = most_used_ + most_used_ / 8;  // a little more, for the unevenness of batches
     blocks_.clear();
     grow(round_up(total));
   }
   offset_ = 0;
-  used_ = 0;
+  used_ = most_used_ = 0;
 }
 
 size_t Arena::held() const {

@@ -25,9 +25,16 @@ class Arena {
   /// A tensor of zeros.
   Tensor zeros(Shape shape, DType dtype);
 
+  /// Takes back what was handed out after a mark; what came before stays valid.
+  struct Mark {
+    size_t blocks, offset, used;
+  };
+  Mark mark() const { return {blocks_.size(), offset_, used_}; }
+  void release(const Mark& mark);
+
   /// Takes everything back. Where a step needed several blocks they are joined, so that the next fits in one.
   void rewind();
-  /// Bytes handed out since the last rewind, and bytes held from the system.
+  /// Bytes handed out and not taken back, and bytes held from the system.
   size_t used() const { return used_; }
   size_t held() const;
   /// How often the system was asked for memory; a test holds it constant over steps.
@@ -46,6 +53,7 @@ class Arena {
   std::vector<Block> blocks_;
   size_t offset_ = 0;  // in the last block
   size_t used_ = 0;
+  size_t most_used_ = 0;  // since the last rewind
   int64_t system_calls_ = 0;
 };
 

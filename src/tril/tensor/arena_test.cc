@@ -31,6 +31,34 @@ TEST(Arena, SecondStepAsksForNothing) {
   EXPECT_EQ(arena.used(), 0u);
 }
 
+// A part's pieces are taken back, what came before them stays, and ten equal parts need the room of one.
+TEST(Arena, ReleaseGoesBackToTheMark) {
+  Arena arena;
+  for (int pass = 0; pass < 3; ++pass) {
+    const Tensor before = arena.zeros({4}, DType::f32);
+    before.as<float>()[0] = 7;
+    for (int part = 0; part < 10; ++part) {
+      const Arena::Mark mark = arena.mark();
+      for (int i = 0; i < 5; ++i) {
+        const Tensor piece = arena.tensor({100000}, DType::f32);
+        piece.as<float>()[0] = piece.as<float>()[99999] = 1;
+      }
+      arena.release(mark);
+      EXPECT_EQ(arena.used(), 64u);
+    }
+    EXPECT_EQ(before.at(0), 7);
+    EXPECT_LT(arena.held(), size_t{8} << 20);  // five pieces are 2 MB, all fifty 20 MB
+    arena.rewind();
+  }
+  const int64_t calls = arena.system_calls();
+  arena.zeros({4}, DType::f32);
+  const Arena::Mark mark = arena.mark();
+  for (int i = 0; i < 5; ++i) arena.tensor({100000}, DType::f32);
+  arena.release(mark);
+  arena.rewind();
+  EXPECT_EQ(arena.system_calls(), calls);
+}
+
 TEST(Arena, ZerosAreZeroAfterReuse) {
   Arena arena;
   Tensor t = arena.tensor({64}, DType::f32);
