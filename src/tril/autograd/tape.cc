@@ -1,6 +1,7 @@
 #include "tril/autograd/tape.h"
 
 #include <cassert>
+#include <cstring>
 
 #include "tril/base/error.h"
 
@@ -32,6 +33,11 @@ Var Tape::make(Shape shape, bool wants_grad) {
   const Tensor value = arena_.tensor(shape, options_.dtype);
   const bool grad = wants_grad && options_.record;
   return Var(new_node(value, grad ? arena_.zeros(shape, options_.dtype).data : nullptr));
+}
+
+void Tape::copy(Var from, Var to) {
+  assert(from.shape() == to.shape());
+  std::memcpy(to.value().data, from.value().data, static_cast<size_t>(to.value().bytes()));
 }
 
 // Reverse order is right: when a record runs, every record made after it has run, and only those can have

@@ -87,6 +87,18 @@ class Tape {
   /// An uninitialised result of the tape's dtype; with `wants_grad` and recording it has a gradient of zeros.
   Var make(Shape shape, bool wants_grad);
 
+  /// Runs part() and returns its result, which has this shape. Where nothing is recorded or traced, all
+  /// memory that the part took is given back but the result's: a stack of layers then needs the room of one.
+  template <class Part>
+  Var result_of(Shape shape, const Part& part) {
+    if (options_.record || options_.trace) return part();
+    const Var kept = make(shape, false);
+    const Arena::Mark mark = arena_.mark();
+    copy(part(), kept);
+    arena_.release(mark);
+    return kept;
+  }
+
   /// Appends a record. `backward` is a lambda that captures by value and owns nothing; it must add to
   /// gradients.
   template <class F>
@@ -126,6 +138,7 @@ class Tape {
     void* closure;
   };
   Node* new_node(Tensor value, void* grad);
+  static void copy(Var from, Var to);
 
   TapeOptions options_;
   Arena arena_;

@@ -246,6 +246,24 @@ TEST(Decoder, AStepAllocatesNothing) {
   EXPECT_EQ(tape.arena().system_calls(), after_two);
 }
 
+// Without records the blocks use the same memory one after another: ten need little more than two.
+TEST(Decoder, EvaluationKeepsOneBlockAtATime) {
+  const auto held = [](int64_t layers, bool record) {
+    ModelConfig config = small_decoder();
+    config.layers = layers, config.context = 64;
+    std::unique_ptr<Model> model = drawn(config, DType::f32);
+    Tape tape({Engine::fast, DType::f32, record});
+    std::vector<int32_t> ids(8 * 64, 3), targets(8 * 64, 5);
+    for (int pass = 0; pass < 2; ++pass) {
+      tape.reset();
+      model->loss(tape, {id_tensor(ids, {8, 64}), id_tensor(targets, {8, 64})}, Reduce::mean);
+    }
+    return static_cast<double>(tape.arena().held());
+  };
+  EXPECT_LT(held(10, false), 1.4 * held(2, false));
+  EXPECT_GT(held(10, true), 3 * held(2, true));
+}
+
 TEST(Decoder, AnEncoderGeneratesNothing) {
   ModelConfig config = small_decoder();
   config.mask = "none";
