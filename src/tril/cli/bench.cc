@@ -1,9 +1,11 @@
 // tril bench: how fast tril is here, beside other programs.
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
+#include "tril/cli/bench_kernels.h"
 #include "tril/cli/bench_peers.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -14,12 +16,16 @@ Action declare_bench(Options& options) {
   struct Asked {
     std::string what;
     std::vector<std::string> rows;
+    std::optional<double> seconds;
     bool no_compile = false;
   };
   auto asked = std::make_shared<Asked>();
-  options.word("peers", asked->what,
-               "the same training in other programs, interleaved; the ratio is the result");
-  options.texts("--row", "NAME", asked->rows, "only this row");
+  options.word(
+      "kernels|peers", asked->what,
+      "kernels: each op's rate as a share of this machine's; peers: the same training in other programs, "
+      "interleaved, the ratio being the result");
+  options.real("--seconds", asked->seconds, 0, 60, "kernels: time for each figure (default: 0.2)");
+  options.texts("--row", "NAME", asked->rows, "peers: only this row");
   options.flag("--no-compile", asked->no_compile,
                "PyTorch eager only; torch.compile takes a minute or more a row");
   options.remark(
