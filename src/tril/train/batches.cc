@@ -12,6 +12,11 @@
 namespace tril {
 namespace {
 
+// "FILE: the training part", for a refusal.
+std::string training_part(const Config& config) {
+  return config.data.path.empty() ? "the training part" : config.data.path + ": the training part";
+}
+
 constexpr uint64_t kBatchSeedOffset = 10000;
 
 class WindowBatches : public Batches {
@@ -22,7 +27,7 @@ class WindowBatches : public Batches {
         which_(static_cast<size_t>(config.train.batch)),
         ids_(static_cast<size_t>(config.train.batch * config.model.context)),
         targets_(which_.size()) {
-    if (windows_.targets() == 0) refuse("the training part has no target: no word to train on");
+    if (windows_.targets() == 0) refuse("{} has no target: no word to train on", training_part(config));
   }
 
   Batch next() override {
@@ -44,7 +49,7 @@ class WindowBatches : public Batches {
 class BlockBatches : public Batches {
  public:
   BlockBatches(const Config& config, const Corpus& corpus, TorchGenerator& random)
-      : blocks_(corpus.train().ids, config.train.block, "the training part"),
+      : blocks_(corpus.train().ids, config.train.block, training_part(config)),
         random_(random),
         starts_(static_cast<size_t>(config.train.batch)),
         ids_(static_cast<size_t>(config.train.batch * config.train.block)),
