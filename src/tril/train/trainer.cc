@@ -61,6 +61,15 @@ int64_t count_targets(const Tensor& targets) {
   return counted;
 }
 
+// Settings that the table of keys knows and training does not act on are refused, never passed over.
+void require_supported(const Config& config) {
+  if (config.train.optimizer == "muon")
+    refuse("train.optimizer 'muon' is not available in this version; there are adam and adamw");
+  if (config.train.recompute) refuse("train.recompute is not available in this version; leave it false");
+  if (config.lora.rank > 0)
+    refuse("lora.rank {} is not available in this version; leave it 0", config.lora.rank);
+}
+
 }  // namespace
 
 TapeOptions tape_options(const RunSettings& run, bool record) {
@@ -78,6 +87,7 @@ Trainer::Trainer(const Config& config, const Corpus& corpus)
       model_(make_model(config.model, dtype_of(config.run))),
       tape_(tape_options(config.run, true)),
       evaluation_tape_(tape_options(config.run, false)) {
+  require_supported(config);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
   if (config.train.random == "python") {

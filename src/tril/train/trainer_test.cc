@@ -60,5 +60,10 @@ TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
   EXPECT_THROW(Made({"train.freeze=nonsense"}), Refusal);
 }
 
+TEST(Trainer, WhatIsNotBuiltIsRefusedAndNotPassedOver) {
+  for (const char* setting : {"train.optimizer=muon", "train.recompute=true"})
+    EXPECT_THROW(Made({setting}), Refusal) << setting;
+}
+
 }  // namespace
 }  // namespace tril
