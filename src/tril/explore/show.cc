@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -109,8 +110,8 @@ Shown show_gguf(const std::string& path) {
   return shown;
 }
 
-/// Ids between 0 and the largest that no token has, as text: "3, 7 … (12 in all)"; "" where there is none.
-std::string gaps_in_ids(const json& tokenizer) {
+/// Ids between 0 and the largest that no token has.
+std::vector<int64_t> gaps_in_ids(const json& tokenizer) {
   std::set<int64_t> ids;
   const auto add = [&](const json& id) {
     if (id.is_number_integer() && id.get<int64_t>() >= 0) ids.insert(id.get<int64_t>());
@@ -125,40 +126,59 @@ std::string gaps_in_ids(const json& tokenizer) {
       if (token.is_object()) add(token.value("id", json()));
     }
   }
-  constexpr int64_t kListed = 5;
-  std::string list;
-  int64_t expected = 0, missing = 0;
+  const size_t most =
+      ids.size() + 1000;  // beyond that it is no vocabulary, and the tokenizer's reader says so
+  std::vector<int64_t> gaps;
+  int64_t expected = 0;
   for (const int64_t id : ids) {
-    for (int64_t gap = expected; gap < id && missing + gap - expected < kListed; ++gap) {
-      list += fmt::format("{}{}", list.empty() ? "" : ", ", gap);
-    }
-    missing += id - expected;
+    for (; expected < id && gaps.size() < most; ++expected) gaps.push_back(expected);
     expected = id + 1;
   }
-  return missing <= kListed ? list : fmt::format("{} … ({} in all)", list, missing);
+  return gaps;
+}
+
+std::string list_gaps(const std::vector<int64_t>& gaps) {
+  constexpr size_t kListed = 5;
+  const size_t listed = std::min(gaps.size(), kListed);
+  const std::string list =
+      fmt::format("{}", fmt::join(gaps.begin(), gaps.begin() + static_cast<long>(listed), ", "));
+  return listed == gaps.size() ? list : fmt::format("{} … ({} in all)", list, gaps.size());
+}
+
+/// The tokenizer; where nothing but its gaps stands in the way, the one with the gaps filled.
+std::shared_ptr<const Tokenizer> read_tokenizer(const std::string& bytes, const std::string& path,
+                                                const json& parsed, const std::vector<int64_t>& gaps) {
+  try {
+    return parse_tokenizer(bytes, path);
+  } catch (const Refusal& refusal) {
+    if (gaps.empty() || !parsed["model"].is_object() || !parsed["model"]["vocab"].is_object()) throw;
+    json filled = parsed;
+    for (const int64_t gap : gaps) filled["model"]["vocab"][fmt::format("<gap {}>", gap)] = gap;
+    try {
+      return parse_tokenizer(filled.dump(), path);
+    } catch (const Refusal&) {
+      throw refusal;  // there is more to it than gaps: what is wrong with the file itself
+    }
+  }
 }
 
 Shown show_tokenizer(const std::string& path, const std::string& bytes, const json& parsed) {
   Shown shown{path, "tokenizer"};
-  const std::string gaps = gaps_in_ids(parsed);
-  if (!gaps.empty()) shown.warnings.push_back(fmt::format("{}: no token has the id {}", path, gaps));
-  try {
-    const auto tokenizer = parse_tokenizer(bytes, path);
-    ordered_json metadata = {{"tokenizer", std::string(tokenizer->kind())},
-                             {"vocab_size", tokenizer->vocab_size()},
-                             {"fingerprint", tokenizer->fingerprint()}};
-    const auto special = [&](const char* name, std::optional<int32_t> id) {
-      if (id) metadata[name] = {{"id", *id}, {"text", tokenizer->token_text(*id)}};
-    };
-    special("pad", tokenizer->pad());
-    special("bos", tokenizer->bos());
-    special("eos", tokenizer->eos());
-    special("unk", tokenizer->unk());
-    shown.metadata = metadata.dump();
-  } catch (const Refusal& refusal) {
-    if (gaps.empty()) throw;
-    shown.warnings.push_back(fmt::format("tril can't use this tokenizer: {}", refusal.what()));
-  }
+  const std::vector<int64_t> gaps = gaps_in_ids(parsed);
+  const auto tokenizer = read_tokenizer(bytes, path, parsed, gaps);
+  if (!gaps.empty())
+    shown.warnings.push_back(fmt::format("{}: no token has the id {}", path, list_gaps(gaps)));
+  ordered_json metadata = {{"tokenizer", std::string(tokenizer->kind())},
+                           {"vocab_size", tokenizer->vocab_size()},
+                           {"fingerprint", tokenizer->fingerprint()}};
+  const auto special = [&](const char* name, std::optional<int32_t> id) {
+    if (id) metadata[name] = {{"id", *id}, {"text", tokenizer->token_text(*id)}};
+  };
+  special("pad", tokenizer->pad());
+  special("bos", tokenizer->bos());
+  special("eos", tokenizer->eos());
+  special("unk", tokenizer->unk());
+  shown.metadata = metadata.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   return shown;
 }
 

@@ -140,9 +140,19 @@ TEST_F(Show, Tokenizer) {
 }
 
 TEST_F(Show, GapsInIdsAreWarnedOf) {
-  const Shown shown = show(put("t.json", R"({"model":{"type":"WordLevel","vocab":{"a":0,"b":2,"c":9}}})"));
-  ASSERT_FALSE(shown.warnings.empty());
-  EXPECT_EQ(shown.warnings[0], at("t.json") + ": no token has the id 1, 3, 4, 5, 6 … (7 in all)");
+  json tokenizer = json::parse(WordTokenizer({"a", "b", "c"}).to_json());
+  json& vocabulary = tokenizer["model"]["vocab"];
+  vocabulary["b"] = 9;
+  vocabulary["c"] = 20;
+  const Shown shown = show(put("t.json", tokenizer.dump()));
+  EXPECT_THAT(shown.warnings,
+              ElementsAre(at("t.json") + ": no token has the id 5, 6, 7, 8, 10 … (14 in all)"));
+  EXPECT_EQ(json::parse(shown.metadata)["vocab_size"], 21);
+  vocabulary["a"] = 9;  // a gap no more than a fault: two tokens with one id
+  EXPECT_THAT(refusal_of([&] { show(put("t.json", tokenizer.dump())); }), HasSubstr("t.json"));
+  vocabulary["a"] = 4;
+  vocabulary["c"] = 2147483647;
+  EXPECT_THAT(refusal_of([&] { show(put("t.json", tokenizer.dump())); }), HasSubstr("the id of"));
 }
 
 TEST_F(Show, Configurations) {

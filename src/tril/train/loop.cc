@@ -296,6 +296,8 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   Config config = builder.finish();
   if (overrides.threads > 0) config.run.threads = overrides.threads;
   use_threads(config.run);
+  if (const auto done = folder.last(); steps && done && *steps < *done)
+    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), *steps, *done);
   if (steps && *steps != config.train.steps) {
     if (config.train.schedule != "constant")
       log::note("{}: {} steps in place of {}: the {} schedule is that of the new number", folder.path(),

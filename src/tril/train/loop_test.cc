@@ -92,6 +92,7 @@ TEST_F(LoopTest, AFinishedRunSaysSoAndCanBeExtended) {
   EXPECT_FALSE(resume(folder / "parts", 12).finished);
   EXPECT_EQ(last_weights(folder / "parts"), last_weights(folder / "whole"));
   EXPECT_TRUE(resume(folder / "parts").finished);  // the new number is kept
+  EXPECT_THROW(resume(folder / "parts", 11), Refusal);
 }
 
 TEST_F(LoopTest, AChangedSourceIsRefused) {
