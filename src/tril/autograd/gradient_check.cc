@@ -39,7 +39,7 @@ GradientCheck check_gradient(const std::function<double()>& f, Tensor x, Tensor 
     }
     ++result.compared;
     const double error = std::fabs(slope[i] - slope_there);
-    if (!(error <= result.worst)) {  // a NaN is the worst of all, and stays
+    if (!std::isnan(result.worst) && !(error <= result.worst)) {  // a NaN is the worst of all, and stays
       result.worst = error;
       result.worst_at = i;
     }

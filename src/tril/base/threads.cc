@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -48,8 +49,13 @@ class Pool {
 
   void run(int64_t pieces, void (*call)(const void*, int64_t), const void* body, int count) {
     const std::lock_guard<std::mutex> one_loop(mutex_);
-    while (static_cast<int>(workers_.size()) < count - 1)
-      workers_.emplace_back([this, index = static_cast<int>(workers_.size())] { work(index); });
+    while (static_cast<int>(workers_.size()) < count - 1) {
+      try {
+        workers_.emplace_back([this, index = static_cast<int>(workers_.size())] { work(index); });
+      } catch (const std::system_error&) {
+        break;  // the system gives no more threads: those there are do the work
+      }
+    }
     pieces_ = pieces;
     call_ = call;
     body_ = body;

@@ -48,7 +48,7 @@ class Traced {
 
 double largest_logit(const Var& logits) {
   double largest = 1;
-  for (int64_t i = 0; i < logits.count(); ++i) largest = std::max(largest, std::fabs(logits.value().at(i)));
+  for (int64_t i = 0; i < logits.count(); ++i) largest = worse(largest, std::fabs(logits.value().at(i)));
   return largest;
 }
 
@@ -68,11 +68,11 @@ void future_and_sums(const CheckSubject& subject, const Traced& traced, std::vec
   for (const auto& [name, weights] : traced.each("weights")) {
     double sum = 0;
     each_weight(weights, [&](int64_t, int64_t, int64_t i, int64_t j, double weight) {
-      if (j > i) future = std::max(future, std::fabs(weight));
+      if (j > i) future = worse(future, std::fabs(weight));
       sum += weight;
       if (j + 1 < weights.shape[3]) return;
       const double off = std::fabs(sum - 1);
-      error = off <= error ? error : off;
+      error = worse(error, off);
       sum = 0;
     });
   }
@@ -114,7 +114,7 @@ void weights_by_formula(const CheckSubject& subject, const Traced& traced, const
           for (int64_t j = 0; j < length; ++j) {
             const double want = j >= first && j < end ? e[static_cast<size_t>(j)] / sum : 0;
             const double off = std::fabs(w.at(((b * heads + h) * length + i) * length + j) - want);
-            worst = off <= worst ? worst : off;
+            worst = worse(worst, off);
           }
         }
       }
@@ -146,9 +146,10 @@ void causality(const CheckSubject& subject, const Traced& traced, Examples edite
     for (int64_t i = 0; i < half * vocabulary; ++i) {
       const int64_t at = b * length * vocabulary + i;
       const double off = std::fabs(traced.logits().value().at(at) - after.logits().value().at(at));
-      change = off <= change ? change : off;
+      change = worse(change, off);
     }
   }
+  if (compared == 0) return;  // every window is padded there: nothing was compared
   rows.push_back(below(
       "causality", change, 1e-6,
       fmt::format("largest change of earlier rows' logits when the second half of {} contexts is reversed",
@@ -165,7 +166,7 @@ void last_query(const CheckSubject& subject, const Traced& traced, const Example
     for (int64_t v = 0; v < vocabulary; ++v) {
       const double all = traced.logits().value().at(((b + 1) * examples.length - 1) * vocabulary + v);
       const double off = std::fabs(last.value().at(b * vocabulary + v) - all);
-      worst = off <= worst ? worst : off;
+      worst = worse(worst, off);
     }
   const double limit = (subject.config.run.dtype == "f64" ? 1e-12 : 1e-5) * largest_logit(traced.logits());
   rows.push_back(at_most("last query", worst, limit,
@@ -189,7 +190,7 @@ double change_by_order(const CheckSubject& subject, const WindowAttention& model
   }
   const std::vector<double> before = last(examples), after = last(moved);
   double change = 0;
-  for (size_t i = 0; i < before.size(); ++i) change = std::max(change, std::fabs(before[i] - after[i]));
+  for (size_t i = 0; i < before.size(); ++i) change = worse(change, std::fabs(before[i] - after[i]));
   return change;
 }
 

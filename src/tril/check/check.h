@@ -1,6 +1,7 @@
 // check: nothing taken on faith. A check computes a number and holds it against a limit; a report is a list
 // of them. What it leaves out: how a report is shown (cli/check.cc).
 #pragma once
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,6 +21,11 @@ struct CheckRow {
   double limit = 0;  // what it must not pass
   std::string what;  // one sentence: what was measured, on what
 };
+
+/// The worse of two measurements: the larger one, and a NaN, once met, stays.
+inline double worse(double worst, double value) {
+  return std::isnan(worst) || value <= worst ? worst : value;
+}
 
 /// A row that passes where value ≤ limit (a NaN never does).
 CheckRow at_most(std::string name, double value, double limit, std::string what);

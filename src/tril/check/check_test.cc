@@ -63,6 +63,8 @@ TEST(Check, NotANumberNeverPasses) {
   EXPECT_FALSE(below("x", std::nan(""), 1, "").passed);
   EXPECT_TRUE(at_most("x", 1, 1, "").passed);
   EXPECT_FALSE(below("x", 1, 1, "").passed);
+  EXPECT_TRUE(std::isnan(worse(worse(0, std::nan("")), 1)));  // once met, it stays
+  EXPECT_EQ(worse(worse(0, 2), 1), 2);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ Totals compare(Probe& probe, int64_t entries_each) {
     const GradientCheck check = check_gradient([&] { return probe.loss(); }, p.value(i), p.grad(i), options);
     totals.compared += check.compared;
     totals.left_out += check.left_out;
-    if (check.relative() <= totals.worst) continue;
+    if (std::isnan(totals.worst) || check.relative() <= totals.worst) continue;
     totals.worst = check.relative();
     totals.where = p.info(i).name;
   }

@@ -58,7 +58,7 @@ double difference(const Tensor& got, const std::vector<double>& want) {
     const double known_number = want[static_cast<size_t>(i)], number = got.at(i);
     const double off =
         std::isinf(known_number) ? (number == known_number ? 0 : INFINITY) : std::fabs(number - known_number);
-    worst = off <= worst ? worst : off;
+    worst = worse(worst, off);
   }
   return worst;
 }
@@ -80,10 +80,10 @@ void judge(const Tape& tape, HandWorked& out) {
   for (size_t i = 0; i < 4; ++i) {
     double sum = 0;
     for (size_t j = 0; j < 4; ++j) {
-      if (j > i) future = std::max(future, std::fabs(weights[4 * i + j]));
+      if (j > i) future = worse(future, std::fabs(weights[4 * i + j]));
       sum += weights[4 * i + j];
     }
-    sums = std::max(sums, std::fabs(sum - 1));
+    sums = worse(sums, std::fabs(sum - 1));
   }
   out.checks.push_back(at_most("future weight", future, 0, "largest weight above the diagonal"));
   out.checks.push_back(below("row sums", sums, 1e-12, "largest |sum of a row of weights − 1|"));

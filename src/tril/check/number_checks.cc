@@ -67,7 +67,7 @@ void stable_softmax(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   for (int64_t r = 0; r < 2; ++r) {
     double sum = 0;
     for (int64_t c = 0; c < 33; ++c) sum += y.value().at(r * 33 + c);
-    worst = std::fabs(sum - 1) <= worst ? worst : std::fabs(sum - 1);
+    worst = worse(worst, std::fabs(sum - 1));
   }
   rows.push_back(below("stable softmax", worst, 1e-6, "|sum of a row − 1| with logits of ±10,000"));
 }

@@ -118,6 +118,7 @@ int check_run(const std::string& path, const Common& common) {
   options.document_bounds = run.config.train.batches == "documents";
   options.announce = false;
   const Corpus corpus = build_corpus(run.config.data, options);
+  require_same_source(nlohmann::json::parse(read_file(path + "/data.json"), nullptr, false), corpus);
   const CheckSubject subject = {run.config, &corpus, run.model.get(),
                                 fmt::format("{}, step {}", path, run.step)};
   return finish(check_model(subject, [](const std::string& check) { log::note("checking {}", check); }), {},

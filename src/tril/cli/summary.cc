@@ -27,10 +27,12 @@ ChartSeries series(const Json& result, const std::string& name, const char* fiel
 
 std::string validation_line(const Json& result) {
   if (result.at("validation_loss").is_null()) return "none: there is no validation text";
+  // e to a loss above 709 is beyond a double: the document holds null.
+  const Json& perplexity = result.at("validation_perplexity");
   return fmt::format(
-      "loss {:.4f}, perplexity {:.2f}, over {} targets (step {})", result.at("validation_loss").get<double>(),
-      result.at("validation_perplexity").get<double>(), with_commas(result.at("targets").at("validation")),
-      with_commas(result.at("selected_step")));
+      "loss {:.4f}, perplexity {}, over {} targets (step {})", result.at("validation_loss").get<double>(),
+      perplexity.is_null() ? "beyond 1e308" : fmt::format("{:.2f}", perplexity.get<double>()),
+      with_commas(result.at("targets").at("validation")), with_commas(result.at("selected_step")));
 }
 
 std::string samples_text(const Json& result) {

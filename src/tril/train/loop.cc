@@ -13,6 +13,7 @@
 #include "tril/base/progress.h"
 #include "tril/base/threads.h"
 #include "tril/model/multiplies.h"
+#include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
 #include "tril/train/size_check.h"
@@ -138,6 +139,12 @@ class Loop {
         trainer_.evaluate(corpus_.validation(), config_.train.eval_examples);
     at_.eval_seconds += clock.seconds();
     validation_ = found ? std::optional<double>(found->loss()) : std::nullopt;
+    if (validation_ && !std::isfinite(*validation_))
+      throw NonFinite(
+          fmt::format("training stopped after step {}: the validation loss is {}, so the weights are broken "
+                      "and are not saved. "
+                      "Try a smaller train.learning_rate (it is {}) or train.clip",
+                      step, *validation_, config_.train.learning_rate));
     if (!validation_ || !at_.best_loss || *validation_ < *at_.best_loss) {
       at_.best_step = step;
       at_.best_loss = validation_;
@@ -193,11 +200,15 @@ class Loop {
       whole = trainer_.evaluate(corpus_.validation());
     } else {
       const LoadedCheckpoint best = folder_.load(at_.best_step);
-      Trainer chosen(config_, corpus_);
-      Parameters& p = chosen.model().parameters();
-      for (int i = 0; i < p.size(); ++i)
-        copy_stored(*best.model().find(p.info(i).name), p.value(i), best.folder());
-      whole = chosen.evaluate(corpus_.validation());
+      const std::unique_ptr<Model> chosen = make_model(config_.model, dtype_of(config_.run));
+      const Parameters& p = chosen->parameters();
+      for (int i = 0; i < p.size(); ++i) {
+        const StoredTensor* from = best.model().find(p.info(i).name);
+        if (from == nullptr) refuse("{}: holds no tensor {}", best.folder(), p.info(i).name);
+        copy_stored(*from, p.value(i), best.folder());
+      }
+      Tape tape(tape_options(config_.run, false));
+      whole = tril::evaluate(*chosen, tape, corpus_.validation());
     }
     at_.eval_seconds += clock.seconds();
     return whole;
@@ -235,7 +246,7 @@ class Loop {
     out["trace"] = read_trace(folder_.at("metrics.jsonl"));
     if (config_.train.samples > 0 && options_.samples)
       out["samples"] = options_.samples(trainer_, *corpus_.tokenizer);
-    folder_.write("result.json", out.dump(2) + "\n");
+    folder_.write("result.json", out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return out;
   }
 
@@ -289,6 +300,16 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
   return loop->run();
 }
 
+namespace {
+// A JSON file of ours; a damaged one is refused by name.
+Json parse_file(const std::string& path) {
+  Json document = Json::parse(read_file(path), nullptr, false);
+  if (document.is_discarded())
+    refuse("{}: is not JSON any more (damaged?); remove it and resume again", path);
+  return document;
+}
+}  // namespace
+
 Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
                    const LoopOptions& options) {
   ConfigBuilder builder;
@@ -302,26 +323,28 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
     if (config.train.schedule != "constant")
       log::note("{}: {} steps in place of {}: the {} schedule is that of the new number", folder.path(),
                 *steps, config.train.steps, config.train.schedule);
+    if (config.train.warmup > *steps)
+      refuse("{}: --steps {} is less than train.warmup {}", folder.path(), *steps, config.train.warmup);
     config.train.steps = *steps;
-    folder.write("config.toml", config_to_toml(config));
   }
   const std::optional<LoadedCheckpoint> checkpoint = folder.restore();
   if (checkpoint && checkpoint->step() >= config.train.steps && folder.has("result.json")) {
     log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
               checkpoint->step());
-    return {Json::parse(read_file(folder.at("result.json"))), true};
+    return {parse_file(folder.at("result.json")), true};
   }
   const Clock clock;
   std::shared_ptr<const Tokenizer> tokenizer;
   if (folder.has("tokenizer.json")) tokenizer = load_tokenizer(folder.at("tokenizer.json"));
   const Corpus corpus = corpus_of(config, tokenizer);
-  if (folder.has("data.json"))
-    require_same_source(nlohmann::json::parse(read_file(folder.at("data.json"))), corpus);
+  if (folder.has("data.json")) require_same_source(parse_file(folder.at("data.json")), corpus);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   Loop loop(folder, config, corpus, options, clock.seconds());
+  if (checkpoint) loop.restore(*checkpoint);
+  if (steps)
+    folder.write("config.toml", config_to_toml(config));  // nothing was refused: the new number stays
   write_description(folder, corpus);
   if (checkpoint) {
-    loop.restore(*checkpoint);
     log::note("{}: goes on after step {}", folder.path(), checkpoint->step());
   }
   return {loop.run(), false};

@@ -108,16 +108,46 @@ TEST_F(LoopTest, AChangedSourceIsRefused) {
 }
 
 TEST_F(LoopTest, ANonFiniteLossStopsWithTheLastGoodCheckpoint) {
-  // Weights of 1e9 after the first update: their products overflow.
-  const Config config = small_run({"train.learning_rate=1e9", "train.clip=0"});
+  const std::string path = folder / "bad";
+  train(path, small_run({"train.steps=5"}));
+  const std::string weights = last_weights(path);
+  // From here on one update makes weights of 1e9, whose products overflow.
+  write_file_atomically(path + "/config.toml",
+                        std::regex_replace(read_file(path + "/config.toml"),
+                                           std::regex("\nlearning_rate = [^\n]*"), "\nlearning_rate = 1e9"));
   try {
-    train(folder / "bad", config);
+    resume(path, 9);
     FAIL();
   } catch (const NonFinite& e) {
     EXPECT_EQ(e.exit_code(), kExitNonFinite);
-    EXPECT_NE(std::string(e.what()).find("step 2"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("step 7"), std::string::npos) << e.what();
   }
-  EXPECT_EQ(RunFolder::view(folder / "bad").last(), 1);
+  EXPECT_EQ(RunFolder::view(path).last(), 5);
+  EXPECT_EQ(last_weights(path), weights);
+}
+
+TEST_F(LoopTest, BrokenWeightsAreNotSavedAsTheBest) {
+  try {
+    train(folder / "broken", small_run({"train.steps=1", "train.learning_rate=1e9", "train.clip=0"}));
+    FAIL();
+  } catch (const NonFinite& e) {
+    EXPECT_NE(std::string(e.what()).find("the validation loss is"), std::string::npos) << e.what();
+  }
+  EXPECT_FALSE(RunFolder::view(folder / "broken").last().has_value());
+}
+
+TEST_F(LoopTest, AWindowModelNeedsATokenizerWithPadding) {
+  EXPECT_THROW(train(folder / "chars", small_run({"data.tokenizer=char", "data.vocabulary=0"})), Refusal);
+  EXPECT_FALSE(folder_exists(folder / "chars"));
+}
+
+TEST_F(LoopTest, ARefusedResumeLeavesTheSettings) {
+  train(folder / "a", small_run({"train.steps=5"}));
+  const std::string before = read_file(folder / "a/config.toml");
+  EXPECT_THROW(resume(folder / "a", 3), Refusal);
+  write_file_atomically(folder / "a/data.json", "{");
+  EXPECT_THROW(resume(folder / "a", 9), Refusal);
+  EXPECT_EQ(read_file(folder / "a/config.toml"), before);
 }
 
 TEST_F(LoopTest, ARefusedRunLeavesNothing) {

@@ -62,7 +62,13 @@ int64_t count_targets(const Tensor& targets) {
 }
 
 // Settings that the table of keys knows and training does not act on are refused, never passed over.
-void require_supported(const Config& config) {
+void require_supported(const Config& config, const Tokenizer& tokenizer) {
+  if (config.model.family != "decoder" && tokenizer.pad() != kPadId)
+    refuse(
+        "model.family {} pads its windows with <PAD>, and a {} tokenizer has none; set data.tokenizer to "
+        "word, "
+        "or take the decoder family",
+        config.model.family, tokenizer.kind());
   if (config.train.optimizer == "muon")
     refuse("train.optimizer 'muon' is not available in this version; there are adam and adamw");
   if (config.train.recompute) refuse("train.recompute is not available in this version; leave it false");
@@ -87,7 +93,7 @@ Trainer::Trainer(const Config& config, const Corpus& corpus)
       model_(make_model(config.model, dtype_of(config.run))),
       tape_(tape_options(config.run, true)),
       evaluation_tape_(tape_options(config.run, false)) {
-  require_supported(config);
+  require_supported(config, *corpus.tokenizer);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
   if (config.train.random == "python") {
