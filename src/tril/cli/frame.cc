@@ -100,6 +100,7 @@ int guarded(std::span<const std::string> arguments) {
 }  // namespace
 
 int run(std::span<const std::string> arguments) {
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is seen as an error of write
   signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen as an error of write
   hold_standard_streams();
   const int code = guarded(arguments);

@@ -37,6 +37,7 @@ Json to_json(const Score& score) {
           {"bytes", score.bytes},
           {"lossy", score.lossy},
           {"context", score.context},
+          {"unknown", score.unknown},
           {"tokens", std::move(tokens)}};
 }
 

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "tril/base/error.h"
+#include "tril/base/log.h"
+#include "tril/base/quote.h"
 #include "tril/generate/sampler.h"
 #include "tril/train/trainer.h"
 
@@ -60,6 +62,10 @@ Score score(const LoadedRun& run, std::string_view text) {
   require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()},
               run.config.model.vocab_size, false);
   Score out;
+  for (const UnknownToken& word : run.tokenizer->unknown(text)) out.unknown.push_back(word.text);
+  if (!out.unknown.empty())
+    log::warn("{} words of the text were not met in training and are read as <UNK>; the first is {}",
+              out.unknown.size(), in_quotes(out.unknown[0]));
   out.context = run.config.model.context;
   out.bytes = static_cast<int64_t>(run.tokenizer->normalized(text).size());
   out.lossy = run.tokenizer->lossy();

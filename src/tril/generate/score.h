@@ -20,11 +20,12 @@ struct Score {
   int64_t bytes = 0;  // of the text as the tokenizer sees it
   bool lossy = false;
   int64_t context = 0;
+  std::vector<std::string> unknown;  // words that were read as <UNK>
   double loss() const { return nats / static_cast<double>(tokens.size()); }
   double bits_per_byte() const;
 };
 
-/// Throws Refusal where the text gives no target.
+/// Warns of words the model never met. Throws Refusal where the text gives no target.
 Score score(const LoadedRun& run, std::string_view text);
 
 }  // namespace tril

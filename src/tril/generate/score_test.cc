@@ -28,6 +28,8 @@ TEST(Score, IsTheSumOverPrefixes) {
   EXPECT_NEAR(s.nats, nats, 1e-4);
   EXPECT_NEAR(s.bits_per_byte(), nats / std::log(2.0) / static_cast<double>(text.size()), 1e-5);
   EXPECT_THROW(score(*run, ""), Refusal);
+  EXPECT_TRUE(s.unknown.empty() || s.unknown[0] != "zqx");
+  EXPECT_EQ(score(*run, "zqx").unknown, (std::vector<std::string>{"zqx"}));
 }
 
 }  // namespace

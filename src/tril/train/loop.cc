@@ -339,6 +339,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   const Corpus corpus = corpus_of(config, tokenizer);
   if (folder.has("data.json")) require_same_source(parse_file(folder.at("data.json")), corpus);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
+  refuse_oversize(config, machine_memory());
   Loop loop(folder, config, corpus, options, clock.seconds());
   if (checkpoint) loop.restore(*checkpoint);
   if (steps)

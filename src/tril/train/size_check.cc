@@ -23,11 +23,19 @@ int64_t sum(int64_t a, int64_t b) {
   return __builtin_add_overflow(a, b, &c) ? kMost : c;
 }
 
-// Values that backward needs of one token in one layer: the input, Q, K, V and messages, and the hidden
-// layer.
-int64_t activations_of_a_token(const ModelConfig& model) {
-  if (model.family == "window_mlp") return model.d_model;
-  return sum(product(5, model.d_model), model.family == "decoder" ? model.hidden : 0);
+// Numbers that training keeps of one example at least: values, and as many gradients. Window models: the
+// token rows before and after the positions, K and V of the window; the last query's path; the hidden layer
+// before and after its ReLU; the logits. Decoders: a layer's input, Q, K, V, messages and hidden layer, for
+// each token.
+int64_t numbers_of_an_example(const Config& config) {
+  const ModelConfig& m = config.model;
+  const int64_t answer = sum(product(2, m.hidden), m.vocab_size);
+  if (m.family == "window_mlp") return product(2, sum(product(m.context, m.d_model), answer));
+  if (m.family == "window_attention")
+    return product(2, sum(sum(product(product(4, m.context), m.d_model), product(5, m.d_model)), answer));
+  const int64_t length = config.train.block > 0 ? config.train.block : m.context;
+  const int64_t layers = config.train.recompute ? 1 : m.layers;
+  return product(2, product(product(length, layers), sum(product(5, m.d_model), m.hidden)));
 }
 
 }  // namespace
@@ -35,11 +43,8 @@ int64_t activations_of_a_token(const ModelConfig& model) {
 int64_t least_training_bytes(const Config& config) {
   const int64_t value = config.run.dtype == "f64" ? 8 : 4;
   const int64_t weights = product(parameter_count(config.model), 4 * value);
-  const int64_t length = config.train.block > 0 ? config.train.block : config.model.context;
   const int64_t part = (config.train.batch + config.train.accumulate - 1) / config.train.accumulate;
-  const int64_t layers = config.train.recompute ? 1 : config.model.layers;
-  const int64_t tokens = product(part, length);
-  return sum(weights, product(product(product(tokens, activations_of_a_token(config.model)), layers), value));
+  return sum(weights, product(product(part, numbers_of_an_example(config)), value));
 }
 
 void refuse_oversize(const Config& config, int64_t machine) {
