@@ -203,6 +203,7 @@ TEST(OpTable, SameBitsForAnyNumberOfThreads) {
       Instance<float> many(spec, c);
       EXPECT_EQ(many.weighted(tape, true), value) << count << " threads";
       each_real(spec, c, [&](size_t k, size_t i) {
+        if (one.grad(k, i).count() == 0) return;  // nothing to compare, and no memory to point at
         EXPECT_EQ(std::memcmp(one.grad(k, i).data, many.grad(k, i).data,
                               static_cast<size_t>(one.grad(k, i).bytes())),
                   0)
