@@ -29,8 +29,8 @@ TEST(SafetensorsParity, SameBytesAsTheReferenceLibrary) {
     write_safetensors(path, view.tensors, view.metadata);
     EXPECT_EQ(read_file(path), reference) << name;
   }
-  const SafetensorsView mixed =
-      parse_safetensors(from_hex(numbers["files"]["mixed"].get<std::string>()), "mixed");
+  const std::string bytes = from_hex(numbers["files"]["mixed"].get<std::string>());
+  const SafetensorsView mixed = parse_safetensors(bytes, "mixed");
   const std::map<std::string, std::pair<int64_t, double>> known = {
       {"half", {1, 65504}}, {"brain", {2, 0.15625}}, {"big", {0, 1099511627776}}, {"ids", {1, -4}}};
   size_t seen = 0;
