@@ -1,7 +1,9 @@
 // `tril data audit` as a user meets it: the same in every locale, one clear line for what can't be read, one
 // document of JSON on standard output.
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
 

@@ -2,6 +2,8 @@
 // cover each switch (decoder_model.json, made in float64).
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "numbers.h"
 #include "tril/model/registry.h"
 

@@ -2,6 +2,7 @@
 // and microgpt on scalars in Python (its first loss). Whole runs are compared where training is.
 #include <gtest/gtest.h>
 
+#include <iterator>
 #include <set>
 
 #include "numbers.h"

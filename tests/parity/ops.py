@@ -24,6 +24,12 @@ def matmul(a, b, transpose_b=0):
     return a @ (b.mT if transpose_b else b)
 
 
+def head_linear(x, weight, heads=1, out_of=0):
+    parts = x.unflatten(-1, (heads, -1))
+    each = weight.unflatten(0, (heads, -1))
+    return torch.einsum("...ho,hao->...ha" if out_of else "...ha,hao->...ho", parts, each).flatten(-2)
+
+
 def scale(x, factor):
     return x * factor
 
@@ -110,5 +116,8 @@ ops = {
                       case(cross_entropy, {"logits": draw((2, 3, 7)), "targets": targets}, ignore_index=-1),
                       case(cross_entropy, {"logits": draw((2, 3, 7)), "targets": targets}, ignore_index=-1, sum=1),
                       case(cross_entropy, {"logits": huge, "targets": torch.tensor([0, 1, 2])})],
+    "head_linear": [case(head_linear, {"x": draw((2, 3, 5)), "weight": draw((5, 7))}),
+                    case(head_linear, {"x": draw((4, 6)), "weight": draw((6, 5))}, heads=3),
+                    case(head_linear, {"x": draw((2, 1, 8)), "weight": draw((6, 4))}, heads=2, out_of=1)],
 }
 write(__file__, "ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()]})

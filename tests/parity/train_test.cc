@@ -1,6 +1,8 @@
 // Optimizers and schedules against PyTorch's (optimizer.json and schedules.json, made in float64).
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "numbers.h"
 #include "tril/train/optimizer.h"
 #include "tril/train/schedule.h"

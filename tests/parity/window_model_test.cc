@@ -2,6 +2,8 @@
 // logits, loss and every gradient of a padded batch (window_model.json, made in float64).
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "numbers.h"
 #include "tril/model/registry.h"
 

@@ -1,5 +1,6 @@
 #include "tril/check/hand_worked.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

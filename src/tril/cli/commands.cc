@@ -1,6 +1,7 @@
 // The list of commands.
 #include "tril/cli/commands.h"
 
+#include <algorithm>
 #include <array>
 
 #include "tril/base/error.h"

@@ -1,7 +1,9 @@
 // Words in windows, from inline text to ids.
 #include <fmt/core.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include "tril/base/error.h"
 #include "tril/data/corpus.h"

@@ -1,10 +1,14 @@
 #include "tril/model/window_attention.h"
 
+#include <cmath>
+
 #include "tril/ops/add.h"
 #include "tril/ops/attention.h"
 #include "tril/ops/embedding.h"
+#include "tril/ops/head_linear.h"
 #include "tril/ops/last_row.h"
 #include "tril/ops/linear.h"
+#include "tril/ops/linear_cross_entropy.h"
 #include "tril/ops/relu.h"
 
 namespace tril {
@@ -36,7 +40,7 @@ void WindowAttention::initialize(TorchGenerator& random) {
   draw_linear_bias(random, parameters_.value(head_b_), config_.hidden);
 }
 
-Var WindowAttention::forward(Tape& tape, const Tensor& ids, Rows rows) const {
+Var WindowAttention::hidden(Tape& tape, const Tensor& ids, Rows rows) const {
   const auto weight = [&](int index) { return tape.parameter(parameters_, index); };
   const Var pad = tape.constant(count_padding(tape.arena(), ids));
 
@@ -45,14 +49,37 @@ Var WindowAttention::forward(Tape& tape, const Tensor& ids, Rows rows) const {
   tape.name("X", x);
   const Var asking = rows == Rows::last ? last_row(tape, x) : x;
   const Var q = tape.name("Q", linear(tape, asking, weight(w_q_)));
-  const Var k = tape.name("K", linear(tape, x, weight(w_k_)));
-  const Var v = tape.name("V", linear(tape, x, weight(w_v_)));
-  const Var messages = tape.name("messages", attention(tape, q, k, v, {.heads = config_.heads}, pad));
+  const Var messages = tape.name("messages", attend(tape, x, q, rows, pad));
   const Var updates = tape.name("updates", linear(tape, messages, weight(w_o_)));
   const Var contextual = tape.name("contextual", add(tape, asking, updates));
-  const Var hidden =
-      tape.name("hidden", relu(tape, linear(tape, contextual, weight(hidden_w_), weight(hidden_b_))));
-  return tape.name("logits", linear(tape, hidden, weight(head_w_), weight(head_b_)));
+  return tape.name("hidden", relu(tape, linear(tape, contextual, weight(hidden_w_), weight(hidden_b_))));
+}
+
+Var WindowAttention::forward(Tape& tape, const Tensor& ids, Rows rows) const {
+  return tape.name("logits", linear(tape, hidden(tape, ids, rows), tape.parameter(parameters_, head_w_),
+                                    tape.parameter(parameters_, head_b_)));
+}
+
+CrossEntropy WindowAttention::loss(Tape& tape, const Batch& batch, Reduce reduce) const {
+  if (tape.tracing()) return Model::loss(tape, batch, reduce);
+  return linear_cross_entropy(tape, hidden(tape, batch.ids, Rows::last), tape.parameter(parameters_, head_w_),
+                              tape.parameter(parameters_, head_b_), tape.constant(batch.targets),
+                              {.reduce = reduce});
+}
+
+// Where one query asks and nothing is traced, the keys' and values' matrices move to the query's side of the
+// two products (ops/head_linear.h), and no key or value of the other positions is computed.
+Var WindowAttention::attend(Tape& tape, Var x, Var q, Rows rows, Var pad) const {
+  const Var w_k = tape.parameter(parameters_, w_k_), w_v = tape.parameter(parameters_, w_v_);
+  const int64_t heads = config_.heads;
+  if (rows == Rows::all || !tape.fast() || tape.tracing()) {
+    const Var k = tape.name("K", linear(tape, x, w_k)), v = tape.name("V", linear(tape, x, w_v));
+    return attention(tape, q, k, v, {.heads = heads}, pad);
+  }
+  const double scale = 1 / std::sqrt(static_cast<double>(q.cols() / heads));
+  const Var asked = head_linear(tape, q, w_k, heads, HeadMap::into);
+  const Var mixed = attention(tape, asked, x, x, {.heads = heads, .kv_heads = 1, .scale = scale}, pad);
+  return head_linear(tape, mixed, w_v, heads, HeadMap::out_of);
 }
 
 Tensor count_padding(Arena& arena, const Tensor& ids) {

@@ -47,6 +47,22 @@ TEST_P(WindowAttentionTest, GradientsEqualDifferences) {
   expect_gradients(*model, {id_tensor(ids, {3, 5}), id_tensor(targets, {3})});
 }
 
+// The fast engine moves W_K and W_V to the query's side and takes the loss at the head; the reference
+// computes every key, value and logit.
+TEST_P(WindowAttentionTest, FastLossAndGradientsEqualTheReference) {
+  const ModelConfig config = model->config();
+  TorchGenerator random(7), again(7);
+  const auto fast = make_model(config, DType::f32), plain = make_model(config, DType::f32);
+  fast->initialize(random), plain->initialize(again);
+  Tape quick({Engine::fast, DType::f32}), slow({Engine::reference, DType::f32});
+  const Batch batch{id_tensor(ids, {3, 5}), id_tensor(targets, {3})};
+  const CrossEntropy a = fast->loss(quick, batch, Reduce::mean), b = plain->loss(slow, batch, Reduce::mean);
+  EXPECT_NEAR(a.loss.value().at(0), b.loss.value().at(0), 1e-6);
+  quick.backward(a.loss), slow.backward(b.loss);
+  const Tensor got = fast->parameters().flat_grads(), expected = plain->parameters().flat_grads();
+  for (int64_t i = 0; i < got.count(); ++i) EXPECT_NEAR(got.at(i), expected.at(i), 1e-6) << i;
+}
+
 TEST_P(WindowAttentionTest, ThePaddingRowStaysZero) {
   Tape tape({Engine::reference, DType::f64});
   tape.backward(model->loss(tape, {id_tensor(ids, {3, 5}), id_tensor(targets, {3})}, Reduce::mean).loss);

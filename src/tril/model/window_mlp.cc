@@ -3,6 +3,7 @@
 #include "tril/ops/concat.h"
 #include "tril/ops/embedding.h"
 #include "tril/ops/linear.h"
+#include "tril/ops/linear_cross_entropy.h"
 #include "tril/ops/relu.h"
 
 namespace tril {
@@ -25,14 +26,24 @@ void WindowMlp::initialize(TorchGenerator& random) {
   draw_linear_bias(random, parameters_.value(head_b_), config_.hidden);
 }
 
-Var WindowMlp::forward(Tape& tape, const Tensor& ids, Rows /*rows*/) const {
+Var WindowMlp::hidden(Tape& tape, const Tensor& ids) const {
   const auto weight = [&](int index) { return tape.parameter(parameters_, index); };
   const Var x = tape.name("X", embedding(tape, weight(tokens_), tape.constant(ids), kPadId));
   const Var side_by_side = concat(tape, x);
-  const Var hidden =
-      tape.name("hidden", relu(tape, linear(tape, side_by_side, weight(hidden_w_), weight(hidden_b_))));
-  const Var logits = linear(tape, hidden, weight(head_w_), weight(head_b_));
+  return tape.name("hidden", relu(tape, linear(tape, side_by_side, weight(hidden_w_), weight(hidden_b_))));
+}
+
+Var WindowMlp::forward(Tape& tape, const Tensor& ids, Rows /*rows*/) const {
+  const Var logits = linear(tape, hidden(tape, ids), tape.parameter(parameters_, head_w_),
+                            tape.parameter(parameters_, head_b_));
   return tape.name("logits", reshape(tape, logits, {ids.shape[0], 1, config_.vocab_size}));
+}
+
+CrossEntropy WindowMlp::loss(Tape& tape, const Batch& batch, Reduce reduce) const {
+  if (tape.tracing()) return Model::loss(tape, batch, reduce);
+  return linear_cross_entropy(tape, hidden(tape, batch.ids), tape.parameter(parameters_, head_w_),
+                              tape.parameter(parameters_, head_b_), tape.constant(batch.targets),
+                              {.reduce = reduce});
 }
 
 }  // namespace tril

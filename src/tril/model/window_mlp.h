@@ -16,9 +16,12 @@ class WindowMlp : public Model {
   void initialize(TorchGenerator& random) override;
   /// Logits [B, 1, V]: the window has one answer, so Rows::all gives the same.
   Var forward(Tape& tape, const Tensor& ids, Rows rows) const override;
+  CrossEntropy loss(Tape& tape, const Batch& batch, Reduce reduce) const override;
   bool one_target() const override { return true; }
 
  private:
+  Var hidden(Tape& tape, const Tensor& ids) const;
+
   int tokens_, hidden_w_, hidden_b_, head_w_, head_b_;
 };
 

@@ -41,7 +41,7 @@ void backward_fast(Sizes s, const int32_t* ids, const float* dy, float* dtable) 
   parallel_for(spans, [&](int64_t piece) {
     for (int64_t r = 0; r < s.rows; ++r) {
       const int64_t id = ids[r];
-      if (id / span != piece || id == s.padding_row) continue;
+      if (id < piece * span || id >= (piece + 1) * span || id == s.padding_row) continue;
       rows::accumulate(dy + r * s.width, dtable + id * s.width, s.width);
     }
   });

@@ -63,7 +63,8 @@ void backward(const Sizes& s, const T* x, const T* w, const T* b, const int32_t*
 }
 
 // ---- fast: tiles of rows × vocabulary, of a size that follows from the shape alone. Where one tile holds
-// everything (a small vocabulary) backward takes it as forward left it.
+// everything (a small vocabulary) backward takes it as forward left it: as logits, or, where nothing bends
+// them, as exp(logit − lse), which is all that backward needs.
 
 constexpr int64_t kTileRows = 2048, kTileNumbers = 1 << 22;  // 16 MB of logits
 constexpr int64_t kBlock = 1024;                             // what stays in the first cache
@@ -103,9 +104,13 @@ struct Values {
   const int32_t* target;
 };
 
-void fill_tile(const Sizes& s, const Tile& t, const Values& in, float* tile) {
+void products(const Sizes& s, const Tile& t, const Values& in, float* tile) {
   gemm({.tb = Transpose::yes, .m = t.rows, .n = t.columns, .k = s.width}, in.x + t.row * s.width,
        in.w + t.column * s.width, tile);
+}
+
+void fill_tile(const Sizes& s, const Tile& t, const Values& in, float* tile) {
+  products(s, t, in, tile);
   if (in.b == nullptr && s.cap == 0) return;
   each_row(t, [&](int64_t r) {
     float* row = tile + r * t.columns;
@@ -141,6 +146,33 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
   *loss = static_cast<float>(sum);
 }
 
+// The one tile that backward will take, a row at a time while it is near: bias, largest, exponentials, of
+// which `inverse` [R] has one over their sum; `hits` [R] is room for the targets' logits.
+void forward_kept(const Sizes& s, const Values& in, float* tile, float* lse, float* inverse, float* hits,
+                  float* loss) {
+  const Tile t{0, s.rows, 0, s.vocabulary};
+  products(s, t, in, tile);
+  each_row(t, [&](int64_t r) {
+    float* row = tile + r * t.columns;
+    if (in.b != nullptr) rows::accumulate(in.b, row, t.columns);
+    const float top = rows::max(row, t.columns);
+    hits[r] = in.target[r] >= 0 ? row[in.target[r]] : 0;
+    const float sum = rows::exp_sum(row, top, row, t.columns);
+    inverse[r] = 1 / sum;
+    lse[r] = top + std::log(sum);
+  });
+  double sum = 0;
+  for (int64_t r = 0; r < s.rows; ++r)
+    if (in.target[r] >= 0) sum += static_cast<double>(lse[r]) - static_cast<double>(hits[r]);
+  *loss = static_cast<float>(sum);
+}
+
+// The rest of p for a row of those exponentials.
+void kept_gradient(const Tile& t, int32_t target, float inverse, float factor, float* row) {
+  rows::scale(row, target < 0 ? 0 : factor * inverse, row, t.columns);
+  if (target >= 0) row[target] -= factor;
+}
+
 // Turns a row of logits into p, block by block.
 void row_gradient(const Sizes& s, const Tile& t, int32_t target, float lse, float factor, float* row) {
   if (target < 0) {
@@ -172,12 +204,19 @@ void add_columns(const Tile& t, const float* tile, float* out) {
   });
 }
 
-void backward_fast(const Sizes& s, const Values& in, bool filled, const float* lse, float factor, float* tile,
-                   float* dx, float* dw, float* db) {
+enum class Held : uint8_t { nothing, logits, exponentials };  // what a tile has from forward
+
+void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse, const float* inverse,
+                   float factor, float* tile, float* dx, float* dw, float* db) {
   each_tile(s, [&](const Tile& t) {
-    if (!filled) fill_tile(s, t, in, tile);
+    if (held == Held::nothing) fill_tile(s, t, in, tile);
     each_row(t, [&](int64_t r) {
-      row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, tile + r * t.columns);
+      float* row = tile + r * t.columns;
+      if (held == Held::exponentials) {
+        kept_gradient(t, in.target[r], inverse[r], factor, row);
+      } else {
+        row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, row);
+      }
     });
     if (dx != nullptr)
       gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = 1}, tile, in.w + t.column * s.width,
@@ -194,19 +233,25 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
                  Var loss) {
   const Tiles size = tiles_of(s);
   float* tile = tape.arena().tensor({size.rows, size.columns}, DType::f32).as<float>();
-  float* lse = tape.arena().tensor({s.rows}, DType::f32).as<float>();
-  bool* filled = static_cast<bool*>(tape.arena().allocate(sizeof(bool)));
+  float* lse = tape.arena().tensor({3, s.rows}, DType::f32).as<float>();
+  float *inverse = lse + s.rows, *hits = inverse + s.rows;
+  Held* held = new (tape.arena().allocate(sizeof(Held))) Held(Held::nothing);
   const Values in{x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, target};
-  forward_fast(s, in, tile, lse, loss.v<float>());
+  if (size.one(s) && s.cap == 0 && loss.wants_grad()) {
+    forward_kept(s, in, tile, lse, inverse, hits, loss.v<float>());
+    *held = Held::exponentials;
+  } else {
+    forward_fast(s, in, tile, lse, loss.v<float>());
+    if (size.one(s)) *held = Held::logits;
+  }
   *loss.v<float>() = static_cast<float>(*loss.v<float>() * share);
-  *filled = size.one(s);
   if (!loss.wants_grad()) return;
   tape.on_backward([=] {
     const float factor = static_cast<float>(*loss.g<float>() * share);
     if (factor == 0) return;
-    backward_fast(s, in, *filled, lse, factor, tile, x.g<float>(), weight.g<float>(),
+    backward_fast(s, in, *held, lse, inverse, factor, tile, x.g<float>(), weight.g<float>(),
                   bias.exists() ? bias.g<float>() : nullptr);
-    *filled = false;
+    *held = Held::nothing;
   });
 }
 

@@ -10,6 +10,7 @@
 #include "tril/ops/embedding.h"
 #include "tril/ops/gelu.h"
 #include "tril/ops/gelu_tanh.h"
+#include "tril/ops/head_linear.h"
 #include "tril/ops/last_row.h"
 #include "tril/ops/layer_norm.h"
 #include "tril/ops/linear.h"
@@ -30,12 +31,30 @@ namespace tril {
 
 std::span<const OpSpec* const> op_table() {
   static const OpSpec* const all[] = {
-      &add_spec,      &attention_spec,  &concat_spec, &cross_entropy_spec,
-      &dropout_spec,  &embedding_spec,  &gelu_spec,   &gelu_tanh_spec,
-      &last_row_spec, &layer_norm_spec, &linear_spec, &linear_cross_entropy_spec,
-      &mask_spec,     &matmul_spec,     &relu_spec,   &relu2_spec,
-      &rms_norm_spec, &rotary_spec,     &scale_spec,  &slice_rows_spec,
-      &softcap_spec,  &softmax_spec,    &swiglu_spec,
+      &add_spec,
+      &attention_spec,
+      &concat_spec,
+      &cross_entropy_spec,
+      &dropout_spec,
+      &embedding_spec,
+      &gelu_spec,
+      &gelu_tanh_spec,
+      &head_linear_spec,
+      &last_row_spec,
+      &layer_norm_spec,
+      &linear_spec,
+      &linear_cross_entropy_spec,
+      &mask_spec,
+      &matmul_spec,
+      &relu_spec,
+      &relu2_spec,
+      &rms_norm_spec,
+      &rotary_spec,
+      &scale_spec,
+      &slice_rows_spec,
+      &softcap_spec,
+      &softmax_spec,
+      &swiglu_spec,
   };
   return all;
 }

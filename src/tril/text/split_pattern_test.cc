@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
