@@ -61,6 +61,11 @@ void Tape::name(std::string_view name, const Tensor& value) {
   if (options_.trace) named_.emplace_back(scope_ + std::string(name), value);
 }
 
+void Tape::set_recording(bool record) {
+  assert(records_.empty() && arena_.used() == 0);
+  options_.record = record;
+}
+
 void Tape::reset() {
   records_.clear();
   named_.clear();

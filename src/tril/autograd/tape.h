@@ -74,6 +74,8 @@ class Tape {
   bool fast() const { return options_.engine == Engine::fast; }
   DType dtype() const { return options_.dtype; }
   bool recording() const { return options_.record; }
+  /// Whether backward() will be wanted of what follows. The tape must be empty.
+  void set_recording(bool record);
   bool tracing() const { return options_.trace; }
   Arena& arena() { return arena_; }
 

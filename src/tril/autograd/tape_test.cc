@@ -37,6 +37,18 @@ TEST_F(TapeTest, InnerNodeUsedTwice) {
   EXPECT_EQ(dx, 108);
 }
 
+TEST_F(TapeTest, ATapeThatDoesNotRecordGivesTheValueAndNoGradient) {
+  Tape tape(plain());
+  tape.set_recording(false);
+  Var a = leaf(tape);
+  EXPECT_EQ(*product(tape, a, a).v<double>(), 9);
+  EXPECT_FALSE(a.wants_grad());
+  tape.reset();
+  tape.set_recording(true);
+  tape.backward(product(tape, leaf(tape), leaf(tape)));
+  EXPECT_EQ(dx, 6);
+}
+
 // a ← a·a three times: x⁸, slope 8x⁷ = 17496 at 3.
 TEST_F(TapeTest, ChainOnTheSameName) {
   Tape tape(plain());

@@ -91,8 +91,7 @@ Trainer::Trainer(const Config& config, const Corpus& corpus)
       torch_(static_cast<uint64_t>(config.train.seed)),
       python_(config.train.seed),
       model_(make_model(config.model, dtype_of(config.run))),
-      tape_(tape_options(config.run, true)),
-      evaluation_tape_(tape_options(config.run, false)) {
+      tape_(tape_options(config.run, true)) {
   require_supported(config, *corpus.tokenizer);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
@@ -149,7 +148,12 @@ StepResult Trainer::step() {
 }
 
 std::optional<Evaluation> Trainer::evaluate(const Tokens& tokens, int64_t limit) {
-  return tril::evaluate(*model_, evaluation_tape_, tokens, limit);
+  tape_.reset();
+  tape_.set_recording(false);
+  const std::optional<Evaluation> found = tril::evaluate(*model_, tape_, tokens, limit);
+  tape_.reset();
+  tape_.set_recording(true);
+  return found;
 }
 
 void Trainer::stop_non_finite(int64_t step, double loss, double norm) const {

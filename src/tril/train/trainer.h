@@ -62,8 +62,7 @@ class Trainer {
   std::unique_ptr<Model> model_;
   std::unique_ptr<Batches> batches_;
   std::unique_ptr<Optimizer> optimizer_;
-  mutable Tape tape_;
-  Tape evaluation_tape_;
+  mutable Tape tape_;  // evaluation takes it too, between steps: its memory then is one step's, not two's
   int64_t steps_done_ = 0;
 };
 

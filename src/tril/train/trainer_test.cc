@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tril/base/error.h"
 #include "tril/train/train_testing.h"
 
@@ -45,6 +47,18 @@ TEST(Trainer, StepsAfterTheSecondAskForNoMemory) {
   made.trainer.step();
   const size_t held = made.trainer.activation_bytes();
   for (int i = 0; i < 5; ++i) made.trainer.step();
+  EXPECT_EQ(made.trainer.activation_bytes(), held);
+}
+
+TEST(Trainer, EvaluationTakesTheStepsOwnMemory) {
+  Made made({"train.batch=64"});
+  made.trainer.step();
+  made.trainer.step();
+  const size_t held = made.trainer.activation_bytes();
+  ASSERT_TRUE(made.trainer.evaluate(made.corpus.validation(), 16).has_value());
+  EXPECT_EQ(made.trainer.activation_bytes(), held);
+  const StepResult after = made.trainer.step();
+  EXPECT_TRUE(std::isfinite(after.loss));
   EXPECT_EQ(made.trainer.activation_bytes(), held);
 }
 
