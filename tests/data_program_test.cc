@@ -3,12 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <gtest/gtest.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
 #include "tril/base/file.h"
+#include "tril/base/folder_testing.h"
 
 namespace tril {
 namespace {
@@ -18,13 +19,6 @@ using testing::HasSubstr;
 
 class DataProgram : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "tril_data_program";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   ProgramResult audit(std::vector<std::string> words, std::vector<std::string> environment = {},
                       const std::string& input = "") const {
     words.insert(words.begin(), {"data", "audit"});
@@ -34,7 +28,8 @@ class DataProgram : public testing::Test {
     write_file_atomically(folder_ + "/" + name, bytes);
   }
 
-  std::string folder_;
+  TemporaryFolder scratch_;
+  const std::string folder_ = scratch_.path();
 };
 
 TEST_F(DataProgram, TheLocaleDoesNotMatter) {

@@ -191,6 +191,14 @@ TEST(Rooms, NoFileNamesAMachineOrAPackageHost) {
   });
 }
 
+// Two test programs that run at once must not meet in one folder: base/folder_testing.h gives each its own.
+TEST(Rooms, TestsTakeFoldersOfTheirOwn) {
+  each_line(is_cpp, [&](const std::string& file, int number, const std::string& line) {
+    if (file == "src/tril/base/folder_testing.h" || line.find("getpid") != std::string::npos) return;
+    EXPECT_EQ(line.find(std::string("Temp") + "Dir()"), std::string::npos) << file << ":" << number;
+  });
+}
+
 /// The targets that a page names: relative links, and code spans that look like a path of the checkout.
 Names targets_of(const std::string& page) {
   Names targets;

@@ -6,6 +6,7 @@
 
 #include "program.h"
 #include "tril/base/file.h"
+#include "tril/base/folder_testing.h"
 
 namespace tril {
 namespace {
@@ -14,13 +15,6 @@ using nlohmann::json;
 
 class TokenizerProgram : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = testing::TempDir() + "tril_tokenizer_program";
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   ProgramResult run(const std::vector<std::string>& words, const std::string& input = "") const {
     return run_program(words, {.input = input, .folder = folder_});
   }
@@ -33,7 +27,8 @@ class TokenizerProgram : public testing::Test {
     return json::parse(result.out)["ids"].get<std::vector<int32_t>>();
   }
 
-  std::string folder_;
+  TemporaryFolder scratch_;
+  const std::string folder_ = scratch_.path();
 };
 
 TEST_F(TokenizerProgram, TrainsAndUsesATokenizer) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tril/base/error.h"
+#include "tril/base/folder_testing.h"
 #include "tril/base/hash.h"
 #include "tril/data/tales.h"
 
@@ -18,12 +19,6 @@ using Texts = std::vector<std::string_view>;
 
 class SourceTest : public testing::Test {
  protected:
-  SourceTest() : folder_(testing::TempDir() + "tril_source_test") {
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  ~SourceTest() override { fs::remove_all(folder_); }
-
   std::string put(const std::string& name, std::string_view bytes) {
     write_file_atomically(folder_ + "/" + name, bytes);
     return folder_ + "/" + name;
@@ -42,7 +37,8 @@ class SourceTest : public testing::Test {
     return "no refusal";
   }
 
-  std::string folder_;
+  TemporaryFolder scratch_;
+  const std::string folder_ = scratch_.path();
 };
 
 TEST_F(SourceTest, FileIsOnePiece) {

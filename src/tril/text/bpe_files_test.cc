@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tril/base/folder_testing.h"
 #include "tril/text/bpe_testing.h"
 
 namespace tril {
@@ -30,8 +31,8 @@ TEST(BpeFiles, GiveTheIdsOfTheSameTokenizerJson) {
 }
 
 TEST(BpeFiles, FromAFolderOrEitherFile) {
-  const std::string folder = testing::TempDir() + "tril_bpe_files";
-  std::filesystem::create_directories(folder);
+  const TemporaryFolder scratch;
+  const std::string folder = scratch.path();
   write_file_atomically(folder + "/vocab.json", vocabulary());
   write_file_atomically(folder + "/merges.txt", kMerges);
   for (const char* inside : {"", "/vocab.json", "/merges.txt"}) {
@@ -39,7 +40,6 @@ TEST(BpeFiles, FromAFolderOrEitherFile) {
   }
   std::filesystem::remove(folder + "/merges.txt");
   EXPECT_NE(refusal([&] { load_tokenizer(folder + "/vocab.json"); }).find("merges.txt"), std::string::npos);
-  std::filesystem::remove_all(folder);
 }
 
 TEST(BpeFiles, FaultsAreNamedWithTheirLine) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tril/base/folder_testing.h"
 #include "tril/text/bpe_testing.h"
 #include "tril/text/utf8.h"
 
@@ -67,7 +68,8 @@ TEST(BpeStream, AFileIsEncodedWithProgress) {
   const auto tokenizer = load(small_file());
   std::string text;
   while (text.size() < (9 << 20)) text += "hello world\u00E9 123\n\n";
-  const std::string path = testing::TempDir() + "tril_bpe_stream.txt";
+  const TemporaryFolder folder;
+  const std::string path = folder / "long.txt";
   write_file_atomically(path, text);
   Ids ids;
   std::vector<int64_t> done;
@@ -78,7 +80,6 @@ TEST(BpeStream, AFileIsEncodedWithProgress) {
         EXPECT_EQ(total, static_cast<int64_t>(text.size()));
         done.push_back(bytes);
       });
-  std::filesystem::remove(path);
   EXPECT_EQ(ids, tokenizer->encode(text));
   ASSERT_GE(done.size(), 3u);
   EXPECT_EQ(done.back(), static_cast<int64_t>(text.size()));

@@ -8,6 +8,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/folder_testing.h"
 #include "tril/text/char_tokenizer.h"
 #include "tril/text/word_tokenizer.h"
 
@@ -33,7 +34,8 @@ std::string changed(const auto& change) {
 }
 
 TEST(LoadTokenizer, FromAFileAndFromARunFolder) {
-  const std::string folder = testing::TempDir() + "tril_load_tokenizer";
+  const TemporaryFolder scratch;
+  const std::string folder = scratch / "run";
   std::filesystem::create_directories(folder);
   write_file_atomically(folder + "/tokenizer.json", WordTokenizer({"dog"}).to_json());
   EXPECT_EQ(load_tokenizer(folder)->encode("dog"), std::vector<int32_t>{4});
