@@ -50,7 +50,11 @@ void warn_of_trouble(const CorpusWork& work) {
   const Audit& audit = work.corpus.audit;
   const std::string name = work.source.name();
   if (audit.empty_documents > 0) {
-    work.note(fmt::format("{}: {} without text dropped", name, counted(audit.empty_documents, "document")));
+    work.warn(fmt::format("{}: {} without text dropped", name, counted(audit.empty_documents, "document")));
+  }
+  if (audit.duplicates > 0) {
+    work.warn(fmt::format("{}: {} dropped that repeat an earlier one (data.dedupe = false keeps them)", name,
+                          counted(audit.duplicates, "document")));
   }
   if (audit.encoding.nul > 0) {
     work.warn(fmt::format("{}: {}, read as characters", name, counted(audit.encoding.nul, "NUL byte")));

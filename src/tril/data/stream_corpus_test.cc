@@ -1,5 +1,6 @@
 // Streams of characters, from inline text to ids.
 #include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,8 @@ namespace tril {
 namespace {
 
 using Ids = std::vector<int32_t>;
+using testing::Contains;
+using testing::HasSubstr;
 
 Corpus characters(const std::string& text, const std::string& split, const std::string& documents = "auto",
                   bool bounds = false, bool dedupe = true) {
@@ -93,6 +96,7 @@ TEST(StreamCorpus, HashKeepsTwinsOnlyWhenAsked) {
                twice = characters(text, "hash", "line", false, false);
   EXPECT_EQ(once.audit.documents(), 15);
   EXPECT_EQ(once.audit.duplicates, 15);
+  EXPECT_THAT(once.audit.warnings, Contains(HasSubstr("15 documents dropped that repeat an earlier one")));
   EXPECT_EQ(twice.audit.documents(), 30);
   EXPECT_EQ(twice.audit.overlap, 0);  // twins have the same hash, so they share their part
 }

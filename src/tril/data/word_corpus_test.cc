@@ -12,6 +12,7 @@ namespace tril {
 namespace {
 
 using Ids = std::vector<int32_t>;
+using testing::Contains;
 using testing::HasSubstr;
 
 Corpus words(const std::string& text, int64_t min_count = 1, const std::string& split = "none") {
@@ -48,6 +49,15 @@ TEST(WordCorpus, DuplicatesAreRemovedByNormalizedText) {
   const Corpus corpus = words("One  day.\n\none day.\n\nother\n\nONE\nDAY.", 1, "hash");
   EXPECT_EQ(corpus.audit.duplicates, 2);
   EXPECT_EQ(corpus.audit.documents(), 2);
+  EXPECT_THAT(
+      corpus.audit.warnings,
+      Contains("data.text: 2 documents dropped that repeat an earlier one (data.dedupe = false keeps them)"));
+}
+
+TEST(WordCorpus, DocumentsWithoutAWordAreCountedInAWarning) {
+  const Corpus corpus = words("one<|endoftext|> <|endoftext|>___<|endoftext|>two", 1, "none");
+  EXPECT_EQ(corpus.audit.empty_documents, 2);
+  EXPECT_THAT(corpus.audit.warnings, Contains("data.text: 2 documents without text dropped"));
 }
 
 TEST(WordCorpus, DocumentsAreSortedByIdWithinAPart) {
