@@ -22,7 +22,7 @@ Action declare_data_audit(Options& options) {
   auto asked = std::make_shared<Asked>();
   options.word("PATH", asked->path, "a text file, a folder of .txt, a .jsonl file, or tales");
   options.text("--preset", "PRESET", asked->preset, "read it as this preset would");
-  options.texts("--set", "section.key=value", asked->settings, "replace one setting (data.tokenizer=char)");
+  settings_option(options, asked->settings, "replace one setting (data.tokenizer=char)");
   options.remark("Without --preset every document is read as words, with no cap on the vocabulary.");
   return [asked](const Common& common) {
     ConfigBuilder builder;

@@ -43,8 +43,8 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
 void use_data(ConfigBuilder& builder, const std::string& path) {
   const bool special = path == "tales" || path == "-";
   if (path.empty()) refuse("--data needs a path, or tales");
-  builder.set_flag("--data", "data.text", "");
-  builder.set_flag("--data", "data.repeat", "1");
+  builder.imply("--data", "data.text", "");
+  builder.imply("--data", "data.repeat", "1");
   builder.set_flag("--data", "data.path",
                    special ? path : std::filesystem::absolute(path).lexically_normal().string());
 }
@@ -55,8 +55,15 @@ void use_common(ConfigBuilder& builder, const Common& common) {
   if (common.dtype)
     builder.set_flag("--dtype", "run.dtype", *common.dtype);
   else if (common.engine == "fast")
-    builder.set_flag("--engine", "run.dtype", "f32");
+    builder.imply("--engine", "run.dtype", "f32");
   if (common.threads) builder.set_flag("--threads", "run.threads", std::to_string(*common.threads));
+}
+
+void settings_option(Options& options, std::vector<std::string>& settings, std::string about) {
+  options.texts("--set", "section.key=value", settings, std::move(about));
+  std::vector<std::string> names;
+  for (const ConfigKey& key : config_keys()) names.push_back(key.full_name());
+  options.settings("--set", std::move(names));
 }
 
 Resolved resolve_request(const Request& request, const Common& common) {

@@ -18,6 +18,10 @@ void use_data(ConfigBuilder& builder, const std::string& path);
 /// f32.
 void use_common(ConfigBuilder& builder, const Common& common);
 
+/// --set section.key=value, any number of times; an unknown option near a setting is told about it.
+void settings_option(Options& options, std::vector<std::string>& settings,
+                     std::string about = "replace one setting");
+
 struct Request {
   std::optional<std::string> what, data;  // PRESET|CONFIG.toml|FILE.txt; --data
   std::vector<std::string> settings;      // --set, in order

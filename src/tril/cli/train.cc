@@ -55,7 +55,7 @@ Action declare_train(Options& options) {
                         "what to train (default: one-head-smoke; a text trains it on that text)");
   options.text("--data", "PATH|tales", asked->request.data, "the text, in place of the configuration's");
   options.text("--out", "RUN", asked->out, "the run's folder (default: runs/PRESET, runs/PRESET-2, ...)");
-  options.texts("--set", "section.key=value", asked->request.settings, "replace one setting");
+  settings_option(options, asked->request.settings);
   options.integer("--steps", asked->request.steps, 1, 1000000000, "updates of the weights");
   options.flag("--dry-run", asked->dry_run, "check and plan all of it, write nothing");
   options.remark(

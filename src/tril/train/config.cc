@@ -13,6 +13,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/train/config_check.h"
+#include "tril/train/config_effects.h"
 
 namespace tril {
 namespace {
@@ -133,7 +134,7 @@ class TomlReader {
                    fmt::format("{} must be {}, is {}", key->full_name(), type_name(*key), article(node)));
     if (const std::string wrong = value_fault(*key, *value); !wrong.empty())
       return fault(node, key->full_name() + " " + wrong);
-    builder_.store(*key, *value, {source_, line(node), inherited_});
+    builder_.store(*key, *value, {source_, line(node), inherited_, false});
   }
 
   static std::optional<Value> typed(const ConfigKey& key, const toml::node& node) {
@@ -164,6 +165,10 @@ void ConfigBuilder::fault(const std::string& source, long line, std::string text
 }
 
 void ConfigBuilder::store(const ConfigKey& key, const Value& value, Origin origin) {
+  const auto before = origins_.find(key.full_name());
+  if (origin.typed && before != origins_.end() && before->second.typed)
+    fault(origin.source, 0,
+          fmt::format("{} is set already, by {}; give it once", key.full_name(), before->second.source));
   set_value(config_, key, value);
   origins_[key.full_name()] = std::move(origin);
 }
@@ -205,14 +210,21 @@ void ConfigBuilder::set(std::string_view assignment) {
   const std::string source = "--set " + printable(assignment);
   const size_t equals = assignment.find('=');
   if (equals == std::string_view::npos) return fault(source, 0, "must be section.key=value");
-  assign(source, assignment.substr(0, equals), assignment.substr(equals + 1));
+  assign({source, 0, false, true}, assignment.substr(0, equals), assignment.substr(equals + 1));
 }
 
 void ConfigBuilder::set_flag(std::string_view flag, std::string_view full_name, std::string_view text) {
-  assign(std::string(flag), full_name, text);
+  assign({fmt::format("{} {}", flag, printable(text)), 0, false, true}, full_name, text);
 }
 
-void ConfigBuilder::assign(const std::string& source, std::string_view full_name, std::string_view text) {
+void ConfigBuilder::imply(std::string_view flag, std::string_view full_name, std::string_view text) {
+  const auto origin = origins_.find(full_name);
+  if (origin == origins_.end() || !origin->second.typed)
+    assign({std::string(flag), 0, false, false}, full_name, text);
+}
+
+void ConfigBuilder::assign(const Origin& origin, std::string_view full_name, std::string_view text) {
+  const std::string& source = origin.source;
   const size_t dot = full_name.find('.');
   const std::string_view section = dot == std::string_view::npos ? "" : full_name.substr(0, dot);
   const std::string_view name = dot == std::string_view::npos ? full_name : full_name.substr(dot + 1);
@@ -249,7 +261,7 @@ void ConfigBuilder::assign(const std::string& source, std::string_view full_name
                  fmt::format("{} must be {}, is {}", key->full_name(), type_name(*key), in_quotes(text)));
   if (const std::string wrong = value_fault(*key, *value); !wrong.empty())
     return fault(source, 0, key->full_name() + " " + wrong);
-  store(*key, *value, {source, 0, false});
+  store(*key, *value, origin);
 }
 
 void ConfigBuilder::refuse_faults() const {
@@ -287,7 +299,15 @@ void ConfigBuilder::fit_warmup() {
 
 Config ConfigBuilder::finish() {
   fit_warmup();
-  for (const CrossFault& cross : cross_faults(config_)) {
+  // what a preset brought along and no longer counts contradicts nothing
+  const Config defaults;
+  Config meant = config_;
+  for (const ConfigKey& key : config_keys()) {
+    const auto origin = origins_.find(key.full_name());
+    const bool inherited = origin != origins_.end() && origin->second.inherited;
+    if (inherited && !no_effect(config_, key).empty()) set_value(meant, key, get_value(defaults, key));
+  }
+  for (const CrossFault& cross : cross_faults(meant)) {
     // told where the user said it: the first of the keys that a file or a flag of theirs set
     const Origin* origin = nullptr;
     for (const std::string& key : cross.keys) {
@@ -298,25 +318,22 @@ Config ConfigBuilder::finish() {
     fault(origin != nullptr ? origin->source : "configuration", origin != nullptr ? origin->line : 0,
           cross.text);
   }
-  const unsigned family = family_bit(config_.model.family);
-  const Config defaults, resolved = resolve(config_);
+  const Config resolved = resolve(config_);
   for (const ConfigKey& key : config_keys()) {
     const auto origin = origins_.find(key.full_name());
-    if ((key.families & family) != 0 || origin == origins_.end() || origin->second.inherited) continue;
+    const std::string idle = no_effect(config_, key);
+    if (idle.empty() || origin == origins_.end() || origin->second.inherited) continue;
     const Value value = get_value(config_, key);
     if (value != get_value(defaults, key) && value != get_value(resolved, key))
-      fault(origin->second.source, origin->second.line,
-            fmt::format("{} has no effect in {}", key.full_name(), config_.model.family));
+      fault(origin->second.source, origin->second.line, key.full_name() + " " + idle);
   }
   refuse_faults();
   return resolved;
 }
 
 Config resolve(Config config) {
+  config = without_idle_settings(config);
   ModelConfig& model = config.model;
-  const Config defaults;
-  for (const ConfigKey& key : config_keys())
-    if ((key.families & family_bit(model.family)) == 0) set_value(config, key, get_value(defaults, key));
   if (model.kv_heads == 0) model.kv_heads = model.heads;
   if (model.d_k == 0) model.d_k = model.d_model;
   if (model.d_v == 0) model.d_v = model.d_model;

@@ -1,6 +1,7 @@
 // Configurations: from presets, TOML files and --set to one resolved Config, and back to TOML. All faults are
 // gathered and told at once. What it leaves out: any other file format, and expressions or code in settings.
 #pragma once
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -24,10 +25,13 @@ class ConfigBuilder {
   void add_file(const std::string& path);
   /// The same with the text at hand; `source` names it in messages.
   void add_toml(std::string_view text, const std::string& source);
-  /// "section.key=value", as --set takes it. A value needs no quotes: the table knows its type.
+  /// "section.key=value", as --set takes it. A value needs no quotes: the table knows its type. A key that
+  /// set() or set_flag() gave before is a fault that names both.
   void set(std::string_view assignment);
   /// One key by a flag of its own: set_flag("--steps", "train.steps", "500").
   void set_flag(std::string_view flag, std::string_view full_name, std::string_view text);
+  /// What a flag says by the way ("--data PATH" empties data.text): over files, under set() and set_flag().
+  void imply(std::string_view flag, std::string_view full_name, std::string_view text);
 
   /// What was gathered so far, unresolved: 0 still means "the default of the family".
   const Config& values() const { return config_; }
@@ -39,8 +43,9 @@ class ConfigBuilder {
  private:
   struct Origin {
     std::string source;
-    long line = 0;  // 0: none
-    bool inherited = false;
+    long line = 0;           // 0: none
+    bool inherited = false;  // from a preset
+    bool typed = false;      // on the command line
   };
   struct Fault {
     std::string source;
@@ -51,10 +56,10 @@ class ConfigBuilder {
   void fit_warmup();
   void fault(const std::string& source, long line, std::string text);
   void store(const ConfigKey& key, const Value& value, Origin origin);
-  void assign(const std::string& source, std::string_view full_name, std::string_view text);
+  void assign(const Origin& origin, std::string_view full_name, std::string_view text);
 
   Config config_;
-  std::map<std::string, Origin> origins_;
+  std::map<std::string, Origin, std::less<>> origins_;
   std::vector<Fault> faults_;
   int depth_ = 0;  // of presets that inherit
 };

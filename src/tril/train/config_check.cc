@@ -1,4 +1,4 @@
-// The checks between keys.
+// The checks between keys. Settings without effect are another table (config_effects.cc).
 #include "tril/train/config_check.h"
 
 #include <fmt/format.h>
@@ -21,18 +21,12 @@ void check_data(const Config& c, Faults& faults) {
   const DataSettings& data = c.data;
   if (!data.path.empty() && !data.text.empty())
     add(faults, {"data.text", "data.path"}, "data.path and data.text are both given; a run has one source");
-  if (data.repeat > 1 && data.text.empty())
-    add(faults, {"data.repeat"}, "data.repeat {} repeats data.text, which is empty", data.repeat);
-  else if (static_cast<double>(data.repeat) * static_cast<double>(data.text.size()) > kMostText)
+  if (static_cast<double>(data.repeat) * static_cast<double>(data.text.size()) > kMostText)
     add(faults, {"data.repeat", "data.text"}, "data.text of {} bytes, {} times, is more than 1 GB",
         data.text.size(), data.repeat);
   if (data.tokenizer.empty())
     add(faults, {"data.tokenizer"},
         "data.tokenizer must be word, char, bpe or a path to a tokenizer file, is empty");
-  if (data.vocabulary > 0 && data.tokenizer == "char")
-    add(faults, {"data.vocabulary", "data.tokenizer"},
-        "data.vocabulary {} has no effect: a char vocabulary is every character of the text; leave it 0",
-        data.vocabulary);
   if (data.vocabulary > 0 && data.vocabulary < 5 && data.tokenizer == "word")
     add(faults, {"data.vocabulary"}, "data.vocabulary {} leaves no word beside the 4 specials; at least 5",
         data.vocabulary);
@@ -73,27 +67,18 @@ void check_training(const Config& c, Faults& faults) {
   else if (t.schedule == "trapezoid" && t.cooldown > t.steps - t.warmup)
     add(faults, {"train.cooldown", "train.steps"},
         "train.warmup {} and train.cooldown {} exceed train.steps {}", t.warmup, t.cooldown, t.steps);
-  if (t.cooldown > 0 && t.schedule != "trapezoid")
-    add(faults, {"train.cooldown", "train.schedule"},
-        "train.cooldown has no effect with schedule {}; use trapezoid", t.schedule);
   if (t.min_learning_rate > t.learning_rate)
     add(faults, {"train.min_learning_rate", "train.learning_rate"},
         "train.min_learning_rate {} is above train.learning_rate {}", t.min_learning_rate, t.learning_rate);
   if (t.accumulate > t.batch)
     add(faults, {"train.accumulate", "train.batch"}, "train.accumulate {} parts are more than train.batch {}",
         t.accumulate, t.batch);
-  if (t.block > 0 && c.model.family != "decoder" && t.block != c.model.context)
-    add(faults, {"train.block", "model.family"},
-        "train.block has no effect in {}: a window is model.context long", c.model.family);
   if (t.block > c.model.context && c.model.family == "decoder")
     add(faults, {"train.block", "model.context"}, "train.block {} is longer than model.context {}", t.block,
         c.model.context);
   if (t.batches == "documents" && c.model.family != "decoder")
     add(faults, {"train.batches", "model.family"}, "train.batches = documents needs the decoder, not {}",
         c.model.family);
-  if (t.weight_decay > 0 && t.optimizer == "adam")
-    add(faults, {"train.weight_decay", "train.optimizer"},
-        "train.weight_decay {} has no effect with optimizer adam; use adamw", t.weight_decay);
 }
 
 void check_machine(const Config& c, Faults& faults) {

@@ -93,8 +93,11 @@ std::string configuration_page() {
       "setting of\n"
       "a preset; the file then names only what differs. Every fault of a file is told at once, with its "
       "line.\n"
-      "A key that means nothing to the model's family is refused where it is given another value than its "
-      "default.\n";
+      "A key that changes nothing under the other settings (momentum without Muon, layers of a family that "
+      "has "
+      "one) is\nrefused where it is given another value than its default; one that a preset brought along "
+      "falls "
+      "back to that.\n";
   std::string section;
   const Config defaults;
   for (const ConfigKey& key : config_keys()) {

@@ -120,9 +120,27 @@ TEST(Config, SettingsOfTheCommandLine) {
   ConfigBuilder builder;
   builder.add_preset("one-head-smoke");
   builder.set("data.text=\"a = b\"");
-  builder.set("train.steps=7");
   builder.set_flag("--steps", "train.steps", "9");
   EXPECT_EQ(builder.finish().data.text, "a = b");
+  EXPECT_EQ(builder.values().train.steps, 9);
+}
+
+TEST(Config, AKeyThatIsGivenTwiceIsRefusedWithBothPlaces) {
+  EXPECT_EQ(faults_of("[train]\nsteps = 5\n", {"train.steps=7"}), "");  // a file is there to be overridden
+  EXPECT_EQ(faults_of("", {"train.steps=7", "train.steps=7", "train.steps=8"}),
+            "--set train.steps=7: train.steps is set already, by --set train.steps=7; give it once\n"
+            "--set train.steps=8: train.steps is set already, by --set train.steps=7; give it once");
+  ConfigBuilder builder;
+  builder.set("train.steps=7");
+  builder.set_flag("--steps", "train.steps", "9");
+  builder.imply("--engine", "train.steps", "11");  // said by the way: it yields
+  try {
+    builder.finish();
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_STREQ(refusal.what(),
+                 "--steps 9: train.steps is set already, by --set train.steps=7; give it once");
+  }
   EXPECT_EQ(builder.values().train.steps, 9);
 }
 
