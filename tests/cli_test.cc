@@ -51,6 +51,52 @@ TEST(Cli, UnknownNamesAreRefusedWithTheNearest) {
                  "tril: --engine must be reference|fast, is 'fsat'; the nearest is 'fast'");
 }
 
+// Case 42, and its kin: a setting typed as an option, half a name, the second word of a command alone.
+TEST(Cli, TheNearestNameIsOfTheRightKind) {
+  expect_refused(
+      {"train", "--learning_rat", "1"},
+      "tril: unknown option '--learning_rat'; the nearest is '--set train.learning_rate=...'; see: tril "
+      "help train");
+  expect_refused(
+      {"train", "--weight-decay=1"},
+      "tril: unknown option '--weight-decay'; the nearest is '--set train.weight_decay=...'; see: tril "
+      "help train");
+  expect_refused(
+      {"train", "--model.head", "2"},
+      "tril: unknown option '--model.head'; the nearest is '--set model.heads=...'; see: tril help train");
+  expect_refused({"train", "--step", "1"},
+                 "tril: unknown option '--step'; the nearest is '--steps'; see: tril help train");
+  expect_refused({"generate", "r", "--prompt", "a", "--temp", "1"},
+                 "tril: unknown option '--temp'; the nearest is '--temperature'; see: tril help generate");
+  expect_refused({"tokenise"},
+                 "tril: unknown command 'tokenise'; the nearest is 'data tokenize'; see: tril help");
+  expect_refused({"data", "audti"},
+                 "tril: unknown command 'data audti'; the nearest is 'data audit'; see: tril help data");
+  expect_refused({"train", "shakespear"},
+                 "tril: there is no preset and no file 'shakespear'; the nearest is 'shakespeare-char'; tril "
+                 "presets lists them");
+  expect_refused(
+      {"train", "names"},
+      "tril: there is no preset and no file 'names'; the nearest is 'names-char'; tril presets lists them");
+}
+
+TEST(Cli, ASettingGivenTwiceIsRefusedWithBothPlaces) {
+  expect_refused({"train", "microgpt", "--dry-run", "--set", "train.steps=7", "--steps", "3"},
+                 "tril: --steps 3: train.steps is set already, by --set train.steps=7; give it once");
+  expect_refused({"train", "microgpt", "--dry-run", "--set", "train.seed=7", "--set=train.seed=7"},
+                 "tril: --set train.seed=7: train.seed is set already, by --set train.seed=7; give it once");
+  EXPECT_EQ(run_program({"config", "microgpt", "--set", "run.dtype=f64"}).exit_code, 0);
+}
+
+TEST(Cli, ConfigDropsWhatNoLongerCounts) {
+  const TemporaryFolder folder;
+  const ProgramResult printed =
+      run_program({"config", "shakespeare-char", "--set", "train.schedule=constant"});
+  EXPECT_THAT(printed.out, HasSubstr("\nmin_learning_rate = 0.0 "));
+  std::ofstream(folder / "c.toml") << printed.out;
+  EXPECT_EQ(run_program({"show", folder / "c.toml"}).exit_code, 0);
+}
+
 TEST(Cli, UsageFaults) {
   expect_refused({"presets", "again"}, "tril: unexpected word 'again'; usage: tril presets");
   expect_refused({"presets", "-5"}, "tril: unknown option '-5'; see: tril help presets");

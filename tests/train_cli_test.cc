@@ -274,9 +274,10 @@ TEST(CliTrain, WhatItTrains) {
             "tril: there is no preset and no file 'one-haed-smoke'; the nearest is 'one-head-smoke'; tril "
             "presets lists them\n");
   EXPECT_EQ(run_program({"train", "--learning_rat", "1"}, here).err,
-            "tril: unknown option '--learning_rat'; see: tril help train\n");
+            "tril: unknown option '--learning_rat'; the nearest is '--set train.learning_rate=...'; see: "
+            "tril help train\n");
   EXPECT_EQ(run_program({"train", "--dtype", "f64"}, here).err,
-            "tril: --dtype: run.dtype f64 needs run.engine reference, not fast\n");
+            "tril: --dtype f64: run.dtype f64 needs run.engine reference, not fast\n");
 }
 
 TEST(CliTrain, RefusalsLeaveNothingBehind) {

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace tril {
+namespace {
+
+// The shortest known name that begins with `word`; "" for none.
+std::string completion(std::string_view word, std::span<const std::string> known) {
+  constexpr size_t kShortest = 3;
+  if (word.size() - std::min(word.find_first_not_of('-'), word.size()) < kShortest) return "";
+  std::string found;
+  for (const std::string& name : known)
+    if (name.starts_with(word) && (found.empty() || name.size() < found.size())) found = name;
+  return found;
+}
+
+}  // namespace
 
 // Optimal string alignment: Levenshtein's table with one more move for two swapped neighbours.
 int edit_distance(std::string_view a, std::string_view b) {
@@ -35,12 +48,17 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
   return best;
 }
 
-std::string nearest_hint(std::string_view word, std::span<const std::string> known) {
-  const std::string name = nearest_name(word, known);
-  if (name.empty()) return "";
+std::string near_name(std::string_view word, std::span<const std::string> known) {
+  if (std::string name = completion(word, known); !name.empty()) return name;
+  std::string name = nearest_name(word, known);
   const int limit = std::max<int>(2, static_cast<int>(std::min<size_t>(word.size(), 64)) / 2);
-  if (edit_distance(word.substr(0, 64), name) > limit) return "";
-  return "; the nearest is '" + name + "'";
+  if (name.empty() || edit_distance(word.substr(0, 64), name) > limit) return "";
+  return name;
+}
+
+std::string nearest_hint(std::string_view word, std::span<const std::string> known) {
+  const std::string name = near_name(word, known);
+  return name.empty() ? "" : "; the nearest is '" + name + "'";
 }
 
 }  // namespace tril

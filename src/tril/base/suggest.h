@@ -13,8 +13,11 @@ int edit_distance(std::string_view a, std::string_view b);
 /// The known name nearest to `word` (lowest distance, then first in the list), or "" for an empty list.
 std::string nearest_name(std::string_view word, std::span<const std::string> known);
 
-/// "; the nearest is 'heads'", or "" where nothing is near (distance over half the word's length, at least
-/// 2).
+/// The shortest known name that begins with `word` (of 3 letters or more), else the nearest, or "" where that
+/// is farther than half the word's length (2 for short words).
+std::string near_name(std::string_view word, std::span<const std::string> known);
+
+/// "; the nearest is 'heads'", of near_name; "" where there is none.
 std::string nearest_hint(std::string_view word, std::span<const std::string> known);
 
 }  // namespace tril

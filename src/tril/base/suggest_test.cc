@@ -20,5 +20,15 @@ TEST(Suggest, Nearest) {
   EXPECT_EQ(nearest_name("x", std::vector<std::string>{}), "");
 }
 
+TEST(Suggest, ANameThatBeginsSoIsNear) {
+  const std::vector<std::string> known = {"shakespeare-char", "microgpt", "microgpt-16", "--temperature"};
+  EXPECT_EQ(near_name("shakes", known), "shakespeare-char");
+  EXPECT_EQ(near_name("--temp", known), "--temperature");
+  EXPECT_EQ(near_name("microg", known), "microgpt");  // the shortest that begins so
+  EXPECT_EQ(near_name("sh", known), "");              // too short to mean anything
+  EXPECT_EQ(near_name("--", known), "");
+  EXPECT_EQ(near_name("", known), "");
+}
+
 }  // namespace
 }  // namespace tril

@@ -36,6 +36,26 @@ constexpr std::array kCommands = {
     Command{"help", "this list, or the options of a command", declare_help},
 };
 
+// "; the nearest is 'data tokenize'", also for its second word alone.
+std::string command_hint(std::string_view name) {
+  std::vector<std::string> known, full;
+  for (const Command& command : commands()) {
+    const std::string_view words = command.name;
+    known.emplace_back(words);
+    full.emplace_back(words);
+    const size_t blank = words.find(' ');
+    if (blank == words.npos) continue;
+    known.emplace_back(words.substr(blank + 1));
+    full.emplace_back(words);
+  }
+  known.emplace_back("data");
+  full.emplace_back("data");
+  const std::string near = near_name(name, known);
+  if (near.empty()) return "";
+  const auto at = static_cast<size_t>(std::find(known.begin(), known.end(), near) - known.begin());
+  return "; the nearest is '" + full[at] + "'";
+}
+
 }  // namespace
 
 std::span<const Command> commands() {
@@ -43,12 +63,9 @@ std::span<const Command> commands() {
 }
 
 const Command& find_command(std::string_view name) {
-  std::vector<std::string> known;
-  for (const Command& command : commands()) {
+  for (const Command& command : commands())
     if (command.name == name) return command;
-    known.emplace_back(command.name);
-  }
-  refuse("unknown command {}{}; see: tril help{}", in_quotes(name), nearest_hint(name, known),
+  refuse("unknown command {}{}; see: tril help{}", in_quotes(name), command_hint(name),
          name.starts_with("data ") ? " data" : "");
 }
 

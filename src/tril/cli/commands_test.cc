@@ -45,7 +45,7 @@ Values parsed(const std::vector<std::string>& words) {
   options.text("--text", "TEXT", v.text, "text");
   options.texts("--many", "TEXT", v.many, "texts");
   options.integer("--whole", v.whole, -5, 5, "integer");
-  options.real("--real", v.real, 0, 1, "real", true);
+  options.real("--real", v.real, 0, 1, "real", Options::Ends::above_low);
   options.flag("--flag", v.flag, "flag");
   options.parse(words);
   return v;

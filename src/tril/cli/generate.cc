@@ -125,11 +125,12 @@ Action declare_generate(Options& options) {
                "below 1 bolder choices become rarer; 0 is greedy (default: 1)");
   options.integer("--top-k", asked->top_k, 0, 1000000000, "only the K most likely tokens; 0 = all");
   options.real("--top-p", asked->top_p, 0, 1, "only the most likely tokens that hold this much probability",
-               true);
+               Options::Ends::above_low);
   options.real("--min-p", asked->min_p, 0, 1,
-               "only tokens with this share of the likeliest one's probability");
+               "only tokens with this share of the likeliest one's probability or more",
+               Options::Ends::below_high);
   options.real("--repetition-penalty", asked->penalty, 0, 1000,
-               "above 1, tokens that were there become rarer", true);
+               "above 1, tokens that were there become rarer", Options::Ends::above_low);
   options.flag("--greedy", asked->greedy, "always the most likely token");
   options.texts("--stop", "TEXT", asked->stops, "end before this text");
   options.integer("--samples", asked->samples, 1, 100000, "how many continuations (default: 1)");

@@ -68,16 +68,27 @@ void Options::integer(std::string name, std::optional<int64_t>& target, int64_t 
   entries_.push_back({name, "N", std::move(about), false, false, false, std::move(store)});
 }
 void Options::real(std::string name, std::optional<double>& target, double low, double high,
-                   std::string about, bool above_low) {
-  auto store = [&target, name, low, high, above_low](const std::string& text) {
+                   std::string about, Ends ends) {
+  auto store = [&target, name, low, high, ends](const std::string& text) {
     const auto value = parse_real(text);
     if (!value) refuse("{} must be a finite number, is {}", name, in_quotes(text));
-    if ((above_low ? *value <= low : *value < low) || *value > high)
-      refuse("{} must be {}{} {}, is {}", name, above_low ? "above " : "", low,
-             above_low ? fmt::format("and at most {}", high) : fmt::format("to {}", high), *value);
-    target = *value;
+    const bool below = ends == Ends::above_low ? *value <= low : *value < low;
+    const bool above = ends == Ends::below_high ? *value >= high : *value > high;
+    if (!below && !above) {
+      target = *value;
+      return;
+    }
+    const std::string range = ends == Ends::above_low    ? fmt::format("above {} and at most {}", low, high)
+                              : ends == Ends::below_high ? fmt::format("{} or more and below {}", low, high)
+                                                         : fmt::format("{} to {}", low, high);
+    refuse("{} must be {}, is {}", name, range, *value);
   };
   entries_.push_back({name, "X", std::move(about), false, false, false, std::move(store)});
+}
+
+void Options::settings(std::string option, std::vector<std::string> names) {
+  setting_option_ = std::move(option);
+  setting_names_ = std::move(names);
 }
 
 const Options::Entry* Options::find(std::string_view name) const {
@@ -110,13 +121,30 @@ std::vector<std::string> Options::split_equals(std::span<const std::string> argu
   return words;
 }
 
+// "--learning_rat" is nearer to a setting than to any option of the command.
+std::string Options::hint_for(const std::string& name) const {
+  std::vector<std::string> known, settings;
+  for (const Entry& entry : entries_)
+    if (!entry.positional) known.push_back(entry.name);
+  const std::string option = near_name(name, known);
+  std::string word = name;  // settings are written with underscores
+  std::replace(word.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(2, word.size())), word.end(), '-',
+               '_');
+  for (const bool full : {false, true})
+    for (const std::string& each : setting_names_)
+      settings.push_back("--" + (full ? each : each.substr(each.find('.') + 1)));
+  const std::string near = near_name(word, settings);
+  if (near.empty() || (!option.empty() && edit_distance(name, option) <= edit_distance(word, near)))
+    return option.empty() ? "" : "; the nearest is '" + option + "'";
+  const auto at = static_cast<size_t>(std::find(settings.begin(), settings.end(), near) - settings.begin());
+  return fmt::format("; the nearest is '{} {}=...'", setting_option_,
+                     setting_names_[at % setting_names_.size()]);
+}
+
 void Options::refuse_extra(const std::string& word) const {
   if (word.size() > 1 && word[0] == '-') {
-    std::vector<std::string> known;
-    for (const Entry& entry : entries_)
-      if (!entry.positional) known.push_back(entry.name);
     const std::string name = word.substr(0, word.find('='));
-    refuse("unknown option {}{}; see: tril help {}", in_quotes(name), nearest_hint(name, known), command_);
+    refuse("unknown option {}{}; see: tril help {}", in_quotes(name), hint_for(name), command_);
   }
   refuse("unexpected word {}; usage: {}", in_quotes(word), usage());
 }

@@ -35,9 +35,12 @@ class Options {
               std::string about);
   void integer(std::string name, std::optional<int64_t>& target, int64_t low, int64_t high,
                std::string about);
-  /// Both ends included; `above_low` leaves out the lower one.
+  /// Which ends of a range belong to it.
+  enum class Ends { both, above_low, below_high };
   void real(std::string name, std::optional<double>& target, double low, double high, std::string about,
-            bool above_low = false);
+            Ends ends = Ends::both);
+  /// Full names ("train.steps") that `option` takes: an unknown option near one is told about it.
+  void settings(std::string option, std::vector<std::string> names);
   /// Marks the last option as one that must be given.
   void required() { entries_.back().required = true; }
   /// A paragraph that stands below the options.
@@ -71,12 +74,15 @@ class Options {
   std::vector<std::string> split_equals(std::span<const std::string> arguments) const;
   std::vector<std::string> further_words(const std::vector<std::string>& extra) const;
   [[noreturn]] void refuse_extra(const std::string& word) const;
+  std::string hint_for(const std::string& name) const;
   const Entry* find(std::string_view name) const;
   std::string rows(size_t from, size_t to, bool markdown) const;
 
   std::string command_, summary_;
   std::vector<Entry> entries_;
   std::vector<std::string> remarks_;
+  std::string setting_option_;
+  std::vector<std::string> setting_names_;
   size_t common_from_ = SIZE_MAX;
 };
 
