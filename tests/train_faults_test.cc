@@ -132,8 +132,8 @@ TEST_F(TrainFaults, FullDiskAtEveryOperation) {
 
 std::vector<std::string> words_of_training(const std::string& path) {
   std::vector<std::string> words = {"train", "one-head-smoke", "--out", path, "--quiet"};
-  for (const std::string& setting : kSmall) words.insert(words.end(), {"--set", setting});
-  words.insert(words.end(), {"--set", "train.steps=60"});
+  for (const std::string& setting : kSmall)
+    words.insert(words.end(), {"--set", setting == "train.steps=4" ? "train.steps=60" : setting});
   return words;
 }
 

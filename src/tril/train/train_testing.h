@@ -12,11 +12,12 @@ namespace tril {
 /// A window model of a few thousand weights on 40 tales, and any settings over it.
 inline Config small_run(const std::vector<std::string>& settings = {}) {
   ConfigBuilder builder;
-  builder.add_preset("one-head-smoke");
-  for (const char* setting : {"data.stories=40", "data.vocabulary=200", "model.context=6", "model.d_model=8",
-                              "model.hidden=12", "train.steps=12", "train.batch=16", "train.eval_every=5",
-                              "train.eval_examples=200", "train.log_every=1"})
-    builder.set(setting);
+  builder.add_toml(
+      "preset = \"one-head-smoke\"\n"
+      "[data]\nstories = 40\nvocabulary = 200\n"
+      "[model]\ncontext = 6\nd_model = 8\nhidden = 12\n"
+      "[train]\nsteps = 12\nbatch = 16\neval_every = 5\neval_examples = 200\nlog_every = 1\n",
+      "small run");
   for (const std::string& setting : settings) builder.set(setting);
   return builder.finish();
 }
