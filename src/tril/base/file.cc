@@ -153,7 +153,7 @@ void remove_tree(const std::string& path) {
 void remove_tree_quietly(const std::string& path) noexcept {
   try {
     remove_tree(path);
-  } catch (const Error&) {  // it stays under its temporary name, and the next owner of the folder removes it
+  } catch (const std::exception&) {  // it stays under its temporary name; the folder's next owner removes it
   }
 }
 }  // namespace
@@ -244,6 +244,9 @@ void write_file_atomically(const std::string& path, std::string_view bytes) {
 LineFile::LineFile(const std::string& path) : path_(path), fd_(faulty_open(path, O_RDWR | O_APPEND)) {
   if (fd_ < 0) refuse_errno(path, "written");
   try {
+    struct stat status {};
+    if (::fstat(fd_, &status) != 0 || !S_ISREG(status.st_mode))
+      refuse("{}: is a device or a pipe; a file is needed", path);
     const std::string bytes = read_file(path);
     size_ = bytes.size();
     const size_t newline = bytes.rfind('\n');
@@ -324,6 +327,13 @@ std::vector<std::string> make_folders(const std::string& path) {
   return made;
 }
 
+void require_writable(const std::string& path) {
+  std::string existing = path;
+  while (surely_missing(existing) && existing != parent_of(existing)) existing = parent_of(existing);
+  if (!folder_exists(existing)) refuse("{}: can't be made: {} is no folder", path, existing);
+  if (::access(existing.c_str(), W_OK | X_OK) != 0) refuse_errno(path, existing == path ? "written" : "made");
+}
+
 void probe_folder(const std::string& folder) {
   const std::string probe = temporary_name(folder + "/probe");
   try {
@@ -345,6 +355,11 @@ void remove_path(const std::string& path) {
   const std::string temporary = temporary_name(path);
   if (faulty_rename(path, temporary) != 0) refuse_errno(path, "removed");
   remove_tree(temporary);
+}
+
+void move_path(const std::string& from, const std::string& to) {
+  if (!surely_missing(to)) remove_path(to);
+  if (faulty_rename(from, to) != 0) refuse_errno(from, "renamed");
 }
 
 void flush_folder(const std::string& folder) {
@@ -373,6 +388,11 @@ bool file_exists(const std::string& path) {
 bool folder_exists(const std::string& path) {
   struct stat status {};
   return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool surely_missing(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
 bool is_temporary_name(std::string_view name) {

@@ -119,11 +119,16 @@ class FolderWriter {
 
 /// Makes the folder and its parents; returns those made, outermost first. Throws Refusal.
 std::vector<std::string> make_folders(const std::string& path);
+/// Refuses where make_folders(path) could not make it, or where it exists and can't be written, as far as the
+/// system tells without trying.
+void require_writable(const std::string& path);
 /// Refuses where no file can be made and written in `folder`. Leaves nothing behind.
 void probe_folder(const std::string& folder);
 /// Removes a file, or a folder and all in it. The folder vanishes at once (it is renamed first), so a process
 /// that dies here leaves temporary files only. Nothing there is no error. Throws Refusal.
 void remove_path(const std::string& path);
+/// Renames a file or folder; what stands at `to` is removed first. Throws Refusal.
+void move_path(const std::string& from, const std::string& to);
 /// Waits until the entries of a folder (names made, renamed, removed) are on the disk.
 void flush_folder(const std::string& folder);
 
@@ -131,6 +136,8 @@ void flush_folder(const std::string& folder);
 std::vector<std::string> list_folder(const std::string& folder);
 bool file_exists(const std::string& path);
 bool folder_exists(const std::string& path);
+/// True where the system says that there is nothing of that name; false also where it can't be told.
+bool surely_missing(const std::string& path);
 /// True for names that this program gives to unfinished files and folders.
 bool is_temporary_name(std::string_view name);
 /// Removes unfinished files and folders that a dead process left in `folder`. Only for a folder that is

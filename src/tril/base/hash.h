@@ -15,7 +15,7 @@ Digest sha256(std::string_view bytes);
 std::string to_hex(const Digest& digest);
 std::string sha256_hex(std::string_view bytes);
 
-/// SHA-256 of a stream: add() the pieces in order, then digest() once.
+/// SHA-256 of a stream: add() the pieces in order, then digest() once; so_far() at any time before.
 class Sha256 {
  public:
   Sha256();
@@ -24,6 +24,8 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
   void add(std::string_view bytes);
   Digest digest();
+  /// That of what was added until now; more may follow.
+  Digest so_far() const;
 
  private:
   struct State;

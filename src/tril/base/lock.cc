@@ -30,7 +30,21 @@ bool same_file(int fd, const std::string& path) {
   return ::fstat(fd, &opened) == 0 && ::stat(path.c_str(), &named) == 0 && opened.st_dev == named.st_dev &&
          opened.st_ino == named.st_ino;
 }
+
+[[noreturn]] void refuse_in_use(const std::string& what, long owner) {
+  refuse("{}: is in use by {}; wait until it has ended, or stop it", what,
+         owner != 0 ? fmt::format("process {}", owner) : std::string("another process"));
+}
 }  // namespace
+
+void LockFile::require_unused(const std::string& path, const std::string& what) {
+  const int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  const bool held = ::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  const long owner = read_owner(fd);
+  ::close(fd);
+  if (held) refuse_in_use(what, owner);
+}
 
 LockFile::LockFile(const std::string& path, const std::string& what) : path_(path) {
   for (;;) {
@@ -46,10 +60,7 @@ LockFile::LockFile(const std::string& path, const std::string& what) : path_(pat
     }
     ::close(fd_);
     fd_ = -1;
-    if (!held && error == EWOULDBLOCK) {
-      refuse("{}: is in use by {}; wait until it has ended, or stop it", what,
-             owner != 0 ? fmt::format("process {}", owner) : std::string("another process"));
-    }
+    if (!held && error == EWOULDBLOCK) refuse_in_use(what, owner);
     if (!held && error != EINTR) refuse("{}: can't be locked: {}", what, std::strerror(error));
   }
   former_owner_ = read_owner(fd_);

@@ -10,6 +10,8 @@ class LockFile {
  public:
   /// Takes the lock. Throws Refusal where a living process holds it: "WHAT: is in use by process PID; …".
   LockFile(const std::string& path, const std::string& what);
+  /// Throws the same Refusal where a living process holds the lock; takes and makes nothing.
+  static void require_unused(const std::string& path, const std::string& what);
   ~LockFile();
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&&) = delete;

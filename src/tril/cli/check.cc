@@ -113,12 +113,7 @@ int check_preset(const std::string& name, const Common& common) {
 // A run is checked with its own weights, on its own text.
 int check_run(const std::string& path, const Common& common) {
   const LoadedRun run = load_run(path, std::nullopt, overrides(common));
-  CorpusOptions options;
-  options.tokenizer = run.tokenizer;
-  options.document_bounds = run.config.train.batches == "documents";
-  options.announce = false;
-  const Corpus corpus = build_corpus(run.config.data, options);
-  require_same_source(nlohmann::json::parse(read_file(path + "/data.json"), nullptr, false), corpus);
+  const Corpus corpus = open_corpus(run, false);
   const CheckSubject subject = {run.config, &corpus, run.model.get(),
                                 fmt::format("{}, step {}", path, run.step)};
   return finish(check_model(subject, [](const std::string& check) { log::note("checking {}", check); }), {},

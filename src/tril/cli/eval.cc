@@ -30,22 +30,18 @@ struct Asked {
   std::optional<int64_t> step;
 };
 
-// The run's own text, held to its manifest; or another text, which is evaluated whole.
-Corpus corpus_of(const LoadedRun& run, const std::optional<std::string>& data) {
+// Another text than the run's own, which is evaluated whole.
+Corpus other_corpus(const LoadedRun& run, const std::string& path) {
   CorpusOptions options;
   options.tokenizer = run.tokenizer;
   options.document_bounds = run.config.train.batches == "documents";
   DataSettings settings = run.config.data;
-  if (data) {
-    settings.path = *data;
-    settings.text = "";
-    settings.repeat = 1;
-    settings.stories = 0;
-    settings.split = "none";
-  }
-  Corpus corpus = build_corpus(settings, options);
-  if (!data) require_same_source(nlohmann::json::parse(read_file(run.path + "/data.json")), corpus);
-  return corpus;
+  settings.path = path;
+  settings.text = "";
+  settings.repeat = 1;
+  settings.stories = 0;
+  settings.split = "none";
+  return build_corpus(settings, options);
 }
 
 // Each look at the test part is written into the run: a part that is looked at often is no test any more.
@@ -71,7 +67,7 @@ Json document_of(const std::optional<Evaluation>& found, const std::string& spli
 
 int evaluate_run(const Asked& asked, const Common& common) {
   const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
-  const Corpus corpus = corpus_of(run, asked.data);
+  const Corpus corpus = asked.data ? other_corpus(run, *asked.data) : open_corpus(run);
   const std::string split = asked.data ? "data" : asked.split.value_or("validation");
   const Part part = asked.data ? Part::kTrain : split == "test" ? Part::kTest : Part::kValidation;
   Tape tape(tape_options(run.config.run, false));
@@ -83,11 +79,13 @@ int evaluate_run(const Asked& asked, const Common& common) {
   if (common.json) {
     print_json(document);
   } else if (found) {
-    print(fmt::format("{}: loss {:.4f}, perplexity {:.2f}, {:.4f} bits per byte{}, {} targets, step {}\n",
-                      split, found->loss(), found->perplexity(),
-                      document["bits_per_byte"].is_number() ? document["bits_per_byte"].get<double>() : 0.0,
-                      run.tokenizer->lossy() ? " (of the normalized text)" : "", with_commas(found->targets),
-                      with_commas(run.step)));
+    const Json& bits = document["bits_per_byte"];
+    const std::string per_byte = bits.is_number()
+                                     ? fmt::format(", {:.4f} bits per byte{}", bits.get<double>(),
+                                                   run.tokenizer->lossy() ? " (of the normalized text)" : "")
+                                     : "";
+    print(fmt::format("{}: loss {:.4f}, perplexity {:.2f}{}, {} targets, step {}\n", split, found->loss(),
+                      found->perplexity(), per_byte, with_commas(found->targets), with_commas(run.step)));
   } else {
     print(fmt::format("{}: no targets, so there is no loss\n", split));
   }

@@ -42,32 +42,46 @@ std::string with_digest(const json& content) {
   return text;
 }
 
+template <class... Args>
+[[noreturn]] void damaged(fmt::format_string<Args...> format, Args&&... args) {
+  throw Damaged(fmt::format(format, std::forward<Args>(args)...));
+}
+
+void require_there(const std::string& path) {
+  if (surely_missing(path)) damaged("{}: is missing: the checkpoint is not whole", path);
+}
+
 json read_state(const std::string& path) {
+  require_there(path);
   std::string text = read_file(path);
   if (!text.starts_with(kDigestStart) || text.size() < kDigestStart.size() + kDigestSize) {
-    refuse("{}: is not a checkpoint's state (cut?)", path);
+    damaged("{}: is not a checkpoint's state (cut?)", path);
   }
   const std::string digest = text.substr(kDigestStart.size(), kDigestSize);
   std::fill_n(text.begin() + kDigestStart.size(), kDigestSize, '0');
   if (sha256_hex(text) != digest) {
-    refuse("{}: does not agree with its own digest: it is cut or was changed after it was written", path);
+    damaged("{}: does not agree with its own digest: it is cut or was changed after it was written", path);
   }
-  return json::parse(text);
+  json state = json::parse(text, nullptr, false);
+  if (!state.is_object())
+    refuse("{}: is not JSON, though its digest is right: another program made it", path);
+  return state;
 }
 
 /// Maps a file, compares it with what state.json says of it, and parses it.
 std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const char* name,
                                                const json& files) {
   const std::string path = folder + "/" + name;
+  require_there(path);
   MappedFile file(path);
   const json& said = files.at(name);
   const auto bytes = said.at("bytes").get<uint64_t>();
   if (file.bytes().size() != bytes) {
-    refuse("{}: has {} bytes, state.json says {}: it is cut or was changed", path, file.bytes().size(),
-           bytes);
+    damaged("{}: has {} bytes, state.json says {}: it is cut or was changed", path, file.bytes().size(),
+            bytes);
   }
   if (sha256_hex(file.bytes()) != said.at("sha256").get_ref<const std::string&>()) {
-    refuse("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
+    damaged("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
   }
   return std::make_unique<SafetensorsFile>(std::move(file));
 }
@@ -86,12 +100,17 @@ void save_checkpoint(const std::string& folder, const Checkpoint& checkpoint,
   json files;
   files[kModelFile] = write_tensors(*model, checkpoint.model, metadata);
   files[kOptimizerFile] = write_tensors(*optimizer, checkpoint.optimizer, metadata);
-  state->write(with_digest({{"format", kFormat},
-                            {"step", checkpoint.step},
-                            {"best_step", checkpoint.best_step},
-                            {"tokenizer", checkpoint.tokenizer},
-                            {"files", files},
-                            {"training", json::parse(checkpoint.state)}}));
+  json content = {{"format", kFormat},
+                  {"step", checkpoint.step},
+                  {"best_step", checkpoint.best_step},
+                  {"tokenizer", checkpoint.tokenizer},
+                  {"files", files},
+                  {"training", json::parse(checkpoint.state)}};
+  if (!checkpoint.settings.empty()) content["settings"] = checkpoint.settings;
+  if (!checkpoint.source.empty()) content["source"] = checkpoint.source;
+  if (checkpoint.metrics)
+    content["metrics"] = {{"lines", checkpoint.metrics->lines}, {"sha256", checkpoint.metrics->sha256}};
+  state->write(with_digest(content));
   state->begin_flush();
   for (const auto& file : {model.get(), optimizer.get(), state.get()}) file->finish();
   if (before_rename) before_rename();
@@ -111,10 +130,17 @@ LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : fol
     best_step_ = state.at("best_step").get<int64_t>();
     tokenizer_ = state.at("tokenizer").get<std::string>();
     state_ = state.at("training").dump();
+    if (state.contains("settings")) settings_ = state["settings"].get<SettingsText>();
+    if (state.contains("source")) source_ = state["source"].get<std::string>();
+    if (state.contains("metrics"))
+      metrics_ = MetricsMark{state["metrics"].at("lines").get<int64_t>(),
+                             state["metrics"].at("sha256").get<std::string>()};
     model_ = open_verified(folder, kModelFile, state.at("files"));
     if (parts == Parts::kAll) optimizer_ = open_verified(folder, kOptimizerFile, state.at("files"));
   } catch (const json::exception&) {  // the digest is right, so another program made it
-    refuse("{}: lacks an entry that a checkpoint has (docs/formats/checkpoint.md)", path);
+    refuse(
+        "{}: lacks an entry that a checkpoint has, or has one of another type (docs/formats/checkpoint.md)",
+        path);
   }
 }
 

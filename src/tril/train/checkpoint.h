@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,19 +12,34 @@
 #include <string_view>
 #include <vector>
 
+#include "tril/base/error.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/stored_tensor.h"
+#include "tril/train/metrics_file.h"
 
 namespace tril {
 
+/// Every setting by its full name ("train.clip"), its value as a run's config.toml has it ("1.0").
+using SettingsText = std::map<std::string, std::string>;
+
 /// What is saved. The tensors' bytes stay the caller's until the save returns.
 struct Checkpoint {
-  int64_t step = 0;                     // weights after this step's update; 0 before any
-  int64_t best_step = 0;                // the best by validation loss so far, maybe this one
-  std::string tokenizer;                // fingerprint: SHA-256 of the run's tokenizer.json, 64 hex digits
-  std::vector<StoredTensor> model;      // names differ
-  std::vector<StoredTensor> optimizer;  // names differ; empty where there are no moments
-  std::string state = "{}";             // a JSON object: generators, counters, losses, program version
+  int64_t step = 0;                         // weights after this step's update; 0 before any
+  int64_t best_step = 0;                    // the best by validation loss so far, maybe this one
+  std::string tokenizer;                    // fingerprint: SHA-256 of the run's tokenizer.json, 64 hex digits
+  std::vector<StoredTensor> model;          // names differ
+  std::vector<StoredTensor> optimizer;      // names differ; empty where there are no moments
+  std::string state = "{}";                 // a JSON object: generators, counters, losses, program version
+  SettingsText settings = {};               // of the run; empty: none are kept
+  std::string source = {};                  // SHA-256 of the text, as data.json has it; "": none is kept
+  std::optional<MetricsMark> metrics = {};  // metrics.jsonl at this step; RunFolder::save fills it in
+};
+
+/// A checkpoint whose files are not those that were written: cut, changed or gone. Anything else that keeps a
+/// checkpoint from being used (no permission, a newer format) is a plain Refusal: it may well be whole.
+class Damaged : public Refusal {
+ public:
+  using Refusal::Refusal;
 };
 
 /// A verified checkpoint; its tensors are views into mapped files that it holds.
@@ -31,13 +47,18 @@ class LoadedCheckpoint {
  public:
   enum class Parts { kAll, kModel };  // kModel: for use without training; the optimizer's file is not touched
 
-  /// Verifies state.json, then size and SHA-256 of each file used. Throws Refusal with what is wrong.
+  /// Verifies state.json, then size and SHA-256 of each file used. Throws Damaged or Refusal with what is
+  /// wrong.
   explicit LoadedCheckpoint(const std::string& folder, Parts parts = Parts::kAll);
 
   const std::string& folder() const { return folder_; }
   int64_t step() const { return step_; }
   int64_t best_step() const { return best_step_; }
   const std::string& tokenizer() const { return tokenizer_; }
+  /// Empty, "" and nullopt where the program that wrote it kept none.
+  const SettingsText& settings() const { return settings_; }
+  const std::string& source() const { return source_; }
+  const std::optional<MetricsMark>& metrics() const { return metrics_; }
   /// The caller's JSON object, in text.
   const std::string& state() const { return state_; }
   const SafetensorsFile& model() const { return *model_; }
@@ -50,7 +71,9 @@ class LoadedCheckpoint {
  private:
   std::string folder_;
   int64_t step_ = 0, best_step_ = 0;
-  std::string tokenizer_, state_;
+  std::string tokenizer_, state_, source_;
+  SettingsText settings_;
+  std::optional<MetricsMark> metrics_;
   std::unique_ptr<SafetensorsFile> model_, optimizer_;
 };
 

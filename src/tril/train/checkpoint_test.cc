@@ -42,6 +42,7 @@ TEST_F(CheckpointTest, DamagedNewestCheckpointFallsBackWithAWarning) {
           EXPECT_EQ(from->step(), 8);
           EXPECT_EQ(run.last(), 8);
           EXPECT_FALSE(folder_exists(at("run/checkpoints/step-00000009")));
+          EXPECT_TRUE(folder_exists(at("run/checkpoints/step-00000009.damaged")));  // nothing is deleted
           EXPECT_TRUE(folder_exists(at("run/checkpoints/" + checkpoint_name(run.best().value()))));
         }
         const std::string said = testing::internal::GetCapturedStderr();
@@ -52,6 +53,60 @@ TEST_F(CheckpointTest, DamagedNewestCheckpointFallsBackWithAWarning) {
         EXPECT_EQ(read_file(path), read_file(newest(at("good"), file)));
       }
     }
+  }
+}
+
+// What can't be judged may be whole: a later format, a file that can't be read, a state of another program.
+TEST_F(CheckpointTest, ANewerCheckpointThatCannotBeJudgedIsRefusedAndStays) {
+  const std::map<std::string, std::function<void(const std::string&)>> hindrances = {
+      {"is of format 2",
+       [](const std::string& path) { rewrite_state(path, [](auto& s) { s["format"] = 2; }); }},
+      {"lacks an entry",
+       [](const std::string& path) { rewrite_state(path, [](auto& s) { s.erase("step"); }); }},
+      {"lacks an entry",
+       [](const std::string& path) { rewrite_state(path, [](auto& s) {
+                                       s["settings"] = {{"a", 1}};
+                                     }); }},
+      {"is a folder",
+       [](const std::string& path) {
+         fs::remove(path + "/state.json");
+         fs::create_directory(path + "/state.json");
+       }},
+      {"is a folder", [](const std::string& path) {
+         fs::remove(path + "/optimizer.safetensors");
+         fs::create_directory(path + "/optimizer.safetensors");
+       }}};
+  for (const auto& [said, hinder] : hindrances) {
+    fs::remove_all(at("run"));
+    train(at("run"));
+    hinder(at("run/checkpoints/step-00000009"));
+    const auto before = content(at("run"));
+    const std::string refusal = refusal_of([&] { RunFolder::open(at("run")).restore(); });
+    EXPECT_THAT(refusal, HasSubstr(said));
+    EXPECT_THAT(refusal,
+                HasSubstr(at("run") + ": the checkpoint of step 9 may be whole, so nothing was changed"));
+    EXPECT_EQ(content(at("run")), before) << said;
+  }
+}
+
+TEST_F(CheckpointTest, AStateThatIsNoJsonUnderARightDigestIsRefusedInOneLine) {
+  train(at("run"));
+  const std::string path = newest(at("run"), "state.json");
+  std::string text = "{\"digest\":\"" + std::string(64, '0') + "\",]\n";
+  put(path, text.replace(11, 64, sha256_hex(text)));
+  EXPECT_EQ(refusal_of([&] { LoadedCheckpoint(at("run/checkpoints/step-00000009")); }),
+            path + ": is not JSON, though its digest is right: another program made it");
+}
+
+TEST_F(CheckpointTest, AFileThatIsGoneIsDamage) {
+  for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
+    fs::remove_all(at("run"));
+    train(at("run"));
+    fs::remove(newest(at("run"), file));
+    EXPECT_THROW(LoadedCheckpoint(at("run/checkpoints/step-00000009")), Damaged) << file;
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(RunFolder::open(at("run")).restore()->step(), 8);
+    EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(file + std::string(": is missing")));
   }
 }
 

@@ -19,6 +19,7 @@ namespace tril {
 namespace {
 
 constexpr size_t kLargestFile = 1 << 20;
+constexpr size_t kMostFaults = 20;  // told one by one
 
 // A name from a file or a flag: as it is, or in quotes where it could spoil a terminal.
 std::string printable(std::string_view name) {
@@ -70,13 +71,20 @@ bool ends_with_json(std::string_view path) {
   return path.size() >= 5 && path.substr(path.size() - 5) == ".json";
 }
 
+std::string read_bounded(const std::string& path) {
+  std::string text = read_file(path);
+  if (text.size() > kLargestFile)
+    refuse("{}: {} bytes; a configuration has at most {}", path, text.size(), kLargestFile);
+  return text;
+}
+
 }  // namespace
 
 // Walks one parsed file. Toml++ sorts keys, so faults are put in the order of lines at the end.
 class TomlReader {
  public:
-  TomlReader(ConfigBuilder& builder, std::string source, bool inherited)
-      : builder_(builder), source_(std::move(source)), inherited_(inherited) {}
+  TomlReader(ConfigBuilder& builder, std::string source, bool inherited, bool of_run)
+      : builder_(builder), source_(std::move(source)), inherited_(inherited), of_run_(of_run) {}
 
   void read(const toml::table& root) {
     take_preset(root);
@@ -100,7 +108,8 @@ class TomlReader {
     if (node == nullptr) return;
     const auto name = node->value_exact<std::string>();
     if (!name) return fault(*node, "preset must be a string, is " + article(*node));
-    if (name->empty()) return;
+    if (of_run_) builder_.config_.preset = *name;
+    if (name->empty() || of_run_) return;
     const std::vector<std::string> known = preset_names();
     if (std::find(known.begin(), known.end(), *name) == known.end())
       return fault(*node,
@@ -157,7 +166,7 @@ class TomlReader {
 
   ConfigBuilder& builder_;
   std::string source_;
-  bool inherited_;
+  bool inherited_, of_run_;
 };
 
 void ConfigBuilder::fault(const std::string& source, long line, std::string text) {
@@ -184,13 +193,18 @@ void ConfigBuilder::add_preset(std::string_view name) {
 
 void ConfigBuilder::add_file(const std::string& path) {
   if (ends_with_json(path)) refuse("{}: only TOML is a configuration, not JSON", path);
-  const std::string text = read_file(path);
-  if (text.size() > kLargestFile)
-    refuse("{}: {} bytes; a configuration has at most {}", path, text.size(), kLargestFile);
-  add_toml(text, path);
+  add_parsed(read_bounded(path), path, false);
+}
+
+void ConfigBuilder::add_run_file(const std::string& path) {
+  add_parsed(read_bounded(path), path, true);
 }
 
 void ConfigBuilder::add_toml(std::string_view text, const std::string& source) {
+  add_parsed(text, source, false);
+}
+
+void ConfigBuilder::add_parsed(std::string_view text, const std::string& source, bool of_run) {
   if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
     refuse("{}: UTF-16 text; a configuration is UTF-8", source);
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // a byte-order mark says nothing here
@@ -203,7 +217,7 @@ void ConfigBuilder::add_toml(std::string_view text, const std::string& source) {
     std::replace(what.begin(), what.end(), '\n', ' ');
     refuse("{}: line {}, column {}: {}", source, at.line, at.column, what);
   }
-  TomlReader(*this, source, depth_ > 0).read(root);
+  TomlReader(*this, source, depth_ > 0, of_run).read(root);
 }
 
 void ConfigBuilder::set(std::string_view assignment) {
@@ -277,13 +291,23 @@ void ConfigBuilder::refuse_faults() const {
     std::stable_sort(sorted.begin() + begin, sorted.end(),
                      [](const Fault& a, const Fault& b) { return a.line < b.line; });
   }
+  const size_t more = sorted.size() - std::min(sorted.size(), kMostFaults);
+  sorted.resize(sorted.size() - more);
   std::string all;
   for (const Fault& fault : sorted) {
     all += all.empty() ? "" : "\n";
     all += fault.source + ": " + fault.text;
     if (fault.line > 0) all += " (line " + std::to_string(fault.line) + ")";
   }
+  if (more > 0) all += fmt::format("\n{}: and {} faults more", sorted.back().source, more);
   throw Refusal(all);
+}
+
+std::vector<std::string> ConfigBuilder::missing() const {
+  std::vector<std::string> names;
+  for (const ConfigKey& key : config_keys())
+    if (origins_.count(key.full_name()) == 0) names.push_back(key.full_name());
+  return names;
 }
 
 // "--steps 50" over a preset with 100 steps of warm-up asks for a short try, not for a fault.

@@ -23,7 +23,9 @@ class ConfigBuilder {
   /// Reads a TOML file. Throws Refusal at once where it can't be read or isn't TOML at all; other faults
   /// wait.
   void add_file(const std::string& path);
-  /// The same with the text at hand; `source` names it in messages.
+  /// Reads the config.toml of a run. It holds every setting, so its preset is a name and gives no values.
+  void add_run_file(const std::string& path);
+  /// The same as add_file with the text at hand; `source` names it in messages.
   void add_toml(std::string_view text, const std::string& source);
   /// "section.key=value", as --set takes it. A value needs no quotes: the table knows its type. A key that
   /// set() or set_flag() gave before is a fault that names both.
@@ -35,7 +37,9 @@ class ConfigBuilder {
 
   /// What was gathered so far, unresolved: 0 still means "the default of the family".
   const Config& values() const { return config_; }
-  /// Throws Refusal with every fault, a line each, where there is one.
+  /// Full names of the settings that no source has given.
+  std::vector<std::string> missing() const;
+  /// Throws Refusal with every fault, a line each, where there is one; the first 20 and how many more.
   void refuse_faults() const;
   /// Checks what concerns several keys, then refuse_faults(), then resolve().
   Config finish();
@@ -54,6 +58,7 @@ class ConfigBuilder {
   };
   friend class TomlReader;
   void fit_warmup();
+  void add_parsed(std::string_view text, const std::string& source, bool of_run);
   void fault(const std::string& source, long line, std::string text);
   void store(const ConfigKey& key, const Value& value, Origin origin);
   void assign(const Origin& origin, std::string_view full_name, std::string_view text);
@@ -79,6 +84,8 @@ int64_t nominal_vocabulary(std::string_view preset);
 /// Replaces every "0 = default" by its value and unused keys of [model] by their defaults. Idempotent.
 Config resolve(Config config);
 
+/// A setting's value as config_to_toml writes it: 300, 0.003, true, "word".
+std::string value_to_toml(const Value& value);
 /// Every setting as TOML with a comment each; add_toml() of it gives the same Config. Deterministic.
 /// Throws Refusal where a text is not UTF-8, which TOML can't hold.
 std::string config_to_toml(const Config& config);

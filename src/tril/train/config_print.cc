@@ -37,13 +37,6 @@ std::string real_text(double value) {
   return text;
 }
 
-std::string value_text(const Value& value) {
-  if (const auto* whole = std::get_if<int64_t>(&value)) return fmt::format("{}", *whole);
-  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
-  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
-  return quoted(std::get<std::string>(value));
-}
-
 std::string comment(const ConfigKey& key) {
   const bool listed = !key.choices.empty();
   return key.about + (listed ? " (" + allowed_values(key) + ")" : "");
@@ -67,6 +60,13 @@ std::string families_text(unsigned families) {
 
 }  // namespace
 
+std::string value_to_toml(const Value& value) {
+  if (const auto* whole = std::get_if<int64_t>(&value)) return fmt::format("{}", *whole);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return quoted(std::get<std::string>(value));
+}
+
 std::string config_to_toml(const Config& config) {
   std::string all = "# Every setting of a tril configuration; a line left out has its preset's value.\n";
   all += fmt::format("preset = {}\n", quoted(config.preset));
@@ -76,7 +76,7 @@ std::string config_to_toml(const Config& config) {
       section = key.section;
       all += "\n[" + section + "]\n";
     }
-    const std::string line = key.name + " = " + value_text(get_value(config, key));
+    const std::string line = key.name + " = " + value_to_toml(get_value(config, key));
     all += fmt::format("{:<32} # {}\n", line, comment(key));
   }
   return all;
@@ -107,7 +107,7 @@ std::string configuration_page() {
                           section);
     }
     page += fmt::format("| `{}` | {} | `{}` | {} | {}{} |\n", key.name, type_name(key),
-                        value_text(get_value(defaults, key)), allowed_values(key), cell(key.about),
+                        value_to_toml(get_value(defaults, key)), allowed_values(key), cell(key.about),
                         families_text(key.families));
   }
   return page;

@@ -1,13 +1,17 @@
 #include "tril/train/loaded_run.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/table.h"
+#include "tril/model/parameter_count.h"
 #include "tril/model/registry.h"
 #include "tril/text/bpe.h"
 #include "tril/text/load_tokenizer.h"
-#include "tril/train/config.h"
+#include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
+#include "tril/train/run_settings.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
@@ -36,28 +40,51 @@ void copy_weights(const SafetensorsFile& file, Parameters& parameters, const std
   }
 }
 
+// Before a model of the configuration's sizes is made: it must be as large as the one in the file.
+void require_parameter_count(const ModelConfig& config, const SafetensorsFile& file) {
+  int64_t held = 0;
+  for (const StoredTensor& tensor : file.tensors()) held += elements(tensor);
+  if (const int64_t wanted = parameter_count(config); wanted != held)
+    refuse("{}: holds {} parameters, the configuration needs {}: the checkpoint is of another model",
+           file.path(), with_commas(held), with_commas(wanted));
+}
+
 }  // namespace
 
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides) {
   const RunFolder folder = RunFolder::view(path);
+  const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
+  const LoadedCheckpoint checkpoint = step ? folder.load(*step) : folder.load_best();
+  require_same_settings(settings, checkpoint);
   LoadedRun run;
   run.path = path;
-  ConfigBuilder builder;
-  builder.add_file(folder.at("config.toml"));
-  run.config = builder.finish();
+  run.config = settings.config;
   if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
   if (!overrides.dtype.empty()) run.config.run.dtype = overrides.dtype;
   if (overrides.engine == "fast" && overrides.dtype.empty()) run.config.run.dtype = "f32";
   run.tokenizer = load_tokenizer(folder.at("tokenizer.json"));
   run.config.model.vocab_size = run.tokenizer->vocab_size();
-  const LoadedCheckpoint checkpoint = step ? folder.load(*step) : folder.load_best();
   checkpoint.require_tokenizer(run.tokenizer->fingerprint());
+  if (const std::string data = folder.at("data.json"); !surely_missing(data))
+    require_same_text(data, read_manifest(data), checkpoint.source());
+  require_parameter_count(run.config.model, checkpoint.model());
   run.model = make_model(run.config.model, dtype_of(run.config.run));
   copy_weights(checkpoint.model(), run.model->parameters(), checkpoint.folder());
   run.step = checkpoint.step();
+  run.source = checkpoint.source();
   run.begins_with_bos = run.tokenizer->bos().has_value() &&
                         (run.model->one_target() || run.config.train.batches == "documents");
   return run;
+}
+
+Corpus open_corpus(const LoadedRun& run, bool announce) {
+  CorpusOptions options;
+  options.tokenizer = run.tokenizer;
+  options.document_bounds = run.config.train.batches == "documents";
+  options.announce = announce;
+  Corpus corpus = build_corpus(run.config.data, options);
+  require_run_text(run.path, run.source, corpus);
+  return corpus;
 }
 
 std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tril/data/corpus.h"
 #include "tril/model/model.h"
 #include "tril/text/added_tokens.h"
 #include "tril/text/tokenizer.h"
@@ -17,7 +18,8 @@ struct LoadedRun {
   Config config;  // model.vocab_size is set
   std::shared_ptr<const Tokenizer> tokenizer;
   std::unique_ptr<Model> model;
-  int64_t step = 0;  // whose weights these are
+  int64_t step = 0;    // whose weights these are
+  std::string source;  // SHA-256 of the text they were trained on; "" where the checkpoint keeps none
   /// True where training examples began with the tokenizer's BOS: then a prompt does too.
   bool begins_with_bos = false;
   /// Special tokens written out in a prompt or text are text unless this says otherwise (BPE only).
@@ -30,9 +32,14 @@ struct RunOverrides {
 };
 
 /// The best checkpoint, or that of `step`. Throws Refusal where it is no run, has no such checkpoint, or its
-/// files don't fit together.
+/// files don't fit together. Memory is asked for by what the checkpoint's file holds, not by what config.toml
+/// says.
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step = std::nullopt,
                    const RunOverrides& overrides = {});
+
+/// The run's own text, read again with its tokenizer. Throws Refusal where it is not what the run was trained
+/// on any more. `announce`: notes and warnings on the text are printed.
+Corpus open_corpus(const LoadedRun& run, bool announce = true);
 
 /// The ids a prompt or text becomes: BOS first where the model was trained with one and the text does not
 /// bring it.

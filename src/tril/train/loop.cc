@@ -17,6 +17,8 @@
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
+#include "tril/train/run_data.h"
+#include "tril/train/run_settings.h"
 #include "tril/train/size_check.h"
 
 namespace tril {
@@ -158,6 +160,8 @@ class Loop {
     trainer_.describe(checkpoint);
     checkpoint.best_step = validation_ || at_.best_loss ? at_.best_step : checkpoint.step;
     checkpoint.tokenizer = fingerprint_;
+    checkpoint.settings = settings_text(config_);
+    checkpoint.source = corpus_.source.sha256;
     const Json state = {{"tokens_seen", at_.tokens_seen},      {"best_loss", number_or_null(at_.best_loss)},
                         {"train_seconds", at_.train_seconds},  {"eval_seconds", at_.eval_seconds},
                         {"generators", trainer_.generators()}, {"platform", platform()}};
@@ -302,52 +306,70 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
 }
 
 namespace {
-// A JSON file of ours; a damaged one is refused by name.
-Json parse_file(const std::string& path) {
-  Json document = Json::parse(read_file(path), nullptr, false);
-  if (document.is_discarded())
-    refuse("{}: is not JSON any more (damaged?); remove it and resume again", path);
-  return document;
+
+// --steps over the run's own number; what it changes is said.
+void use_steps(Config& config, int64_t steps, const RunFolder& folder) {
+  if (const auto done = folder.last(); done && steps < *done)
+    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), steps, *done);
+  if (config.train.warmup > steps)
+    refuse("{}: --steps {} is less than train.warmup {}", folder.path(), steps, config.train.warmup);
+  config.train.steps = steps;
 }
+
+// A new number of steps, by --steps or by hand in config.toml, bends the schedule.
+void tell_new_steps(const Config& config, const LoadedCheckpoint& checkpoint) {
+  const auto was = checkpoint.settings().find("train.steps");
+  if (was == checkpoint.settings().end() || was->second == std::to_string(config.train.steps)) return;
+  log::note("{}: {} steps in place of {}{}", checkpoint.folder(), config.train.steps, was->second,
+            config.train.schedule == "constant"
+                ? ""
+                : fmt::format(": the {} schedule is that of the new number", config.train.schedule));
+}
+
+std::shared_ptr<const Tokenizer> own_tokenizer(const RunFolder& folder) {
+  return folder.has("tokenizer.json") ? load_tokenizer(folder.at("tokenizer.json")) : nullptr;
+}
+
 }  // namespace
 
 Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
                    const LoopOptions& options) {
-  ConfigBuilder builder;
-  builder.add_file(folder.at("config.toml"));
-  Config config = builder.finish();
+  const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
+  const std::optional<LoadedCheckpoint> checkpoint = folder.find_last();
+  if (checkpoint)
+    require_same_settings(settings, *checkpoint);
+  else
+    require_complete(settings);
+  Config config = settings.config;
+  if (steps) use_steps(config, *steps, folder);
+  const Config lasting = config;  // what config.toml is to say: the number of threads is this call's
   if (overrides.threads > 0) config.run.threads = overrides.threads;
   use_threads(config.run);
-  if (const auto done = folder.last(); steps && done && *steps < *done)
-    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), *steps, *done);
-  if (steps && *steps != config.train.steps) {
-    if (config.train.schedule != "constant")
-      log::note("{}: {} steps in place of {}: the {} schedule is that of the new number", folder.path(),
-                *steps, config.train.steps, config.train.schedule);
-    if (config.train.warmup > *steps)
-      refuse("{}: --steps {} is less than train.warmup {}", folder.path(), *steps, config.train.warmup);
-    config.train.steps = *steps;
-  }
-  const std::optional<LoadedCheckpoint> checkpoint = folder.restore();
-  if (checkpoint && checkpoint->step() >= config.train.steps && folder.has("result.json")) {
-    log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
-              checkpoint->step());
-    return {parse_file(folder.at("result.json")), true};
+  if (checkpoint && checkpoint->step() >= config.train.steps) {
+    if (auto result = read_result(folder.at("result.json"), checkpoint->step())) {
+      folder.go_on_from(checkpoint);
+      log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
+                checkpoint->step());
+      (*result)["run"] = folder.path();  // it may have been moved
+      return {std::move(*result), true};
+    }
   }
   const Clock clock;
-  std::shared_ptr<const Tokenizer> tokenizer;
-  if (folder.has("tokenizer.json")) tokenizer = load_tokenizer(folder.at("tokenizer.json"));
-  const Corpus corpus = corpus_of(config, tokenizer);
-  if (folder.has("data.json")) require_same_source(parse_file(folder.at("data.json")), corpus);
+  const Corpus corpus = corpus_of(config, own_tokenizer(folder));
+  require_run_text(folder.path(), checkpoint ? checkpoint->source() : "", corpus);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   Loop loop(folder, config, corpus, options, clock.seconds());
   if (checkpoint) loop.restore(*checkpoint);
-  if (steps)
-    folder.write("config.toml", config_to_toml(config));  // nothing was refused: the new number stays
+  // From here on nothing is refused, and the run is changed.
+  folder.go_on_from(checkpoint);
+  if (steps) folder.write("config.toml", config_to_toml(lasting));
   write_description(folder, corpus);
   if (checkpoint) {
+    tell_new_steps(config, *checkpoint);
     log::note("{}: goes on after step {}", folder.path(), checkpoint->step());
+  } else {
+    log::note("{}: has no checkpoint yet and begins at its start", folder.path());
   }
   return {loop.run(), false};
 }

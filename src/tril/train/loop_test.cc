@@ -7,6 +7,7 @@
 
 #include "tril/base/file.h"
 #include "tril/base/threads.h"
+#include "tril/train/run_folder_testing.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
@@ -95,6 +96,27 @@ TEST_F(LoopTest, AFinishedRunSaysSoAndCanBeExtended) {
   EXPECT_THROW(resume(folder / "parts", 11), Refusal);
 }
 
+// Killed between the last checkpoint of the new number of steps and its result: the old result is not taken.
+TEST_F(LoopTest, AnExtendedRunsResultIsItsOwn) {
+  train(folder / "a", small_run({"train.steps=5"}));
+  const std::string first = read_file(folder / "a/result.json");
+  resume(folder / "a", 7);
+  write_file_atomically(folder / "a/result.json", first);
+  const Resumed again = resume(folder / "a");
+  EXPECT_FALSE(again.finished);
+  EXPECT_EQ(again.result["steps"], 7);
+  write_file_atomically(folder / "a/result.json", "{");
+  EXPECT_EQ(resume(folder / "a").result["steps"], 7);
+}
+
+TEST_F(LoopTest, AMovedRunTellsItsNewPlace) {
+  train(folder / "a", small_run({"train.steps=2"}));
+  std::filesystem::rename(folder / "a", folder / "b");
+  const Resumed moved = resume(folder / "b");
+  EXPECT_TRUE(moved.finished);
+  EXPECT_EQ(moved.result["run"], folder / "b");
+}
+
 TEST_F(LoopTest, AChangedSourceIsRefused) {
   const std::string text = folder / "text.txt";
   std::string story;
@@ -115,6 +137,9 @@ TEST_F(LoopTest, ANonFiniteLossStopsWithTheLastGoodCheckpoint) {
   write_file_atomically(path + "/config.toml",
                         std::regex_replace(read_file(path + "/config.toml"),
                                            std::regex("\nlearning_rate = [^\n]*"), "\nlearning_rate = 1e9"));
+  for (const int64_t step : RunFolder::view(path).steps())
+    rewrite_state(path + "/checkpoints/" + checkpoint_name(step),
+                  [](auto& state) { state["settings"]["train.learning_rate"] = "1000000000.0"; });
   try {
     resume(path, 9);
     FAIL();

@@ -11,6 +11,7 @@
 #include "tril/base/error.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
+#include "tril/text/utf8.h"
 
 namespace tril {
 namespace {
@@ -22,6 +23,7 @@ constexpr const char* kMetrics = "metrics.jsonl";
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kBest = "best.json";
 constexpr const char* kLast = "last.json";
+constexpr const char* kDamaged = ".damaged";  // ends the name of a checkpoint that was set aside
 
 /// "runs/a//" names the folder "runs/a".
 std::string without_slashes(std::string path) {
@@ -46,15 +48,6 @@ void require_run(const std::string& path) {
   if (!file_exists(path + "/" + kConfig)) refuse("{}: is not a run, it has no {}", path, kConfig);
 }
 
-/// The step of a metrics line, nullopt where it is no such line.
-std::optional<int64_t> step_of(std::string_view line) {
-  const json parsed = json::parse(line, nullptr, false);
-  if (!parsed.is_object()) return std::nullopt;
-  const auto step = parsed.find("step");
-  if (step == parsed.end() || !step->is_number_integer()) return std::nullopt;
-  return step->get<int64_t>();
-}
-
 void write_pointer(PendingFile& file, int64_t step) {
   file.writer().write(
       fmt::format("{{\"step\": {}, \"path\": \"{}/{}\"}}\n", step, kCheckpoints, checkpoint_name(step)));
@@ -66,11 +59,22 @@ std::string list_steps(const std::vector<int64_t>& steps) {
 }
 }  // namespace
 
-RunFolder RunFolder::create(const std::string& given) {
+void RunFolder::require_new(const std::string& given) {
   const std::string path = without_slashes(given);
   if (path.empty()) refuse("--out: a folder's name is needed");
+  if (const auto bad = first_invalid_utf8(path))
+    refuse("--out {}: byte {} is not valid UTF-8; a run's name stands in its files, which are UTF-8",
+           in_quotes(path), *bad);
   if (file_exists(path)) refuse("{}: is a file, a run is a folder; give another --out", path);
-  if (folder_exists(path)) require_free(path);
+  require_writable(path);
+  if (!folder_exists(path)) return;
+  require_free(path);
+  LockFile::require_unused(path + "/" + kLock, path);
+}
+
+RunFolder RunFolder::create(const std::string& given) {
+  require_new(given);
+  const std::string path = without_slashes(given);
   RunFolder run(path);
   run.made_ = make_folders(path);
   run.lock_.emplace(run.at(kLock), path);
@@ -159,8 +163,9 @@ void RunFolder::discard() {
   assert(lock_ && steps().empty());
   metrics_.reset();
   for (const std::string& name : list_folder(path_)) {
-    if (name != kLock) remove_path(at(name));
+    if (name != kLock && name != kConfig) remove_path(at(name));
   }
+  remove_path(at(kConfig));  // last: a death before it leaves a run that can begin again
   begun_ = false;
   remove_made();
 }
@@ -170,30 +175,15 @@ void RunFolder::remove_unfinished() {
   if (folder_exists(at(kCheckpoints))) remove_temporaries(at(kCheckpoints));
 }
 
-LineFile& RunFolder::metrics() {
+MetricsFile& RunFolder::metrics() {
   assert(lock_);
   if (!metrics_) metrics_.emplace(at(kMetrics));
   return *metrics_;
 }
 
 void RunFolder::append_metrics(std::string_view line) {
-  assert(step_of(line));
+  assert(metrics_step(line));
   metrics().append(line);
-}
-
-/// Keeps the lines up to `step`, and nothing after the first that is not a metrics line.
-void RunFolder::cut_metrics(int64_t step) {
-  LineFile& file = metrics();
-  const std::string text = read_file(at(kMetrics));
-  size_t kept = 0;
-  while (kept < text.size()) {
-    const size_t end = text.find('\n', kept);
-    const std::optional<int64_t> line_step = step_of(std::string_view(text).substr(kept, end - kept));
-    if (!line_step || *line_step > step) break;
-    kept = end + 1;
-  }
-  if (kept != file.size()) file.cut(kept);
-  file.flush();
 }
 
 void RunFolder::save(const Checkpoint& checkpoint, int64_t keep) {
@@ -208,7 +198,9 @@ void RunFolder::save(const Checkpoint& checkpoint, int64_t keep) {
     write_pointer(last_pointer, checkpoint.step);
     write_pointer(best_pointer, checkpoint.best_step);
     metrics().begin_flush();
-    save_checkpoint(folder, checkpoint, [this] { metrics().flush(); });
+    Checkpoint marked = checkpoint;
+    marked.metrics = metrics().mark();
+    save_checkpoint(folder, marked, [this] { metrics().flush(); });
     last_pointer.rename();
     best_pointer.rename();
     flush_folder(path_);
@@ -261,43 +253,51 @@ std::optional<int64_t> RunFolder::pointer(std::string_view name) const {
   return number;
 }
 
-std::optional<LoadedCheckpoint> RunFolder::restore() {
-  assert(lock_);
+std::optional<LoadedCheckpoint> RunFolder::find_last() const {
   const std::vector<int64_t> all = steps();
-  std::optional<LoadedCheckpoint> good;
-  std::vector<int64_t> damaged;
-  for (auto step = all.rbegin(); step != all.rend() && !good; ++step) {
+  const std::optional<int64_t> pointed = last();
+  for (auto step = all.rbegin(); step != all.rend(); ++step) {
     try {
-      good.emplace(checkpoint_path(*step));
-      if (good->step() != *step) {
-        good.reset();
-        refuse("{}: holds the state of another step", checkpoint_path(*step));
-      }
+      LoadedCheckpoint found(checkpoint_path(*step));
+      if (found.step() != *step) throw Damaged(checkpoint_path(*step) + ": holds the state of another step");
+      if (*step != all.back() || pointed.value_or(*step) > *step)
+        log::warn("{}: going on from step {}, the newest checkpoint that is whole", path_, *step);
+      return found;
+    } catch (const Damaged& damage) {
+      log::warn("{}", damage.what());
     } catch (const Refusal& refusal) {
-      log::warn("{}", refusal.what());
-      damaged.push_back(*step);
+      refuse(
+          "{}\n{}: the checkpoint of step {} may be whole, so nothing was changed; put right what keeps it "
+          "from being read, or move it out of {} to go on from an older one",
+          refusal.what(), path_, *step, kCheckpoints);
     }
   }
-  if (!good && (!all.empty() || has(kLast))) {
+  if (!all.empty() || has(kLast))
     refuse("{}: none of its checkpoints can be used (steps: {}); train anew with another --out", path_,
            list_steps(all));
-  }
-  const int64_t step = good ? good->step() : 0;
-  cut_metrics(good ? step : -1);
-  if (!good) return std::nullopt;
-  if (!damaged.empty() || last().value_or(step) > step) {
-    log::warn("{}: going on from step {}, the newest checkpoint that is whole", path_, step);
-  }
-  for (const int64_t bad : damaged) remove_path(checkpoint_path(bad));
-  const bool has_best = folder_exists(checkpoint_path(good->best_step()));
-  const int64_t best_now = has_best ? good->best_step() : step;
+  return std::nullopt;
+}
+
+void RunFolder::go_on_from(const std::optional<LoadedCheckpoint>& from) {
+  assert(lock_);
+  if (!from) return metrics().cut_back(-1, std::nullopt);
+  const int64_t step = from->step();
+  metrics().cut_back(step, from->metrics());
+  for (const int64_t other : steps())
+    if (other > step) move_path(checkpoint_path(other), checkpoint_path(other) + kDamaged);
+  const bool has_best = folder_exists(checkpoint_path(from->best_step()));
   PendingFile last_pointer(at(kLast)), best_pointer(at(kBest));
   write_pointer(last_pointer, step);
-  write_pointer(best_pointer, best_now);
+  write_pointer(best_pointer, has_best ? from->best_step() : step);
   last_pointer.rename();
   best_pointer.rename();
   flush_folder(path_);
-  return good;
+}
+
+std::optional<LoadedCheckpoint> RunFolder::restore() {
+  std::optional<LoadedCheckpoint> from = find_last();
+  go_on_from(from);
+  return from;
 }
 
 LoadedCheckpoint RunFolder::load(int64_t step) const {

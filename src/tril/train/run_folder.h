@@ -1,6 +1,6 @@
 // A run is a folder: config.toml, tokenizer.json, data.json, metrics.jsonl, checkpoints/, best.json,
 // last.json, result.json. This file makes, locks, reads and repairs it; docs/formats/run-folder.md has the
-// rules. What it leaves out: what the files mean, but for the step in a metrics line and in the two pointers.
+// rules. What it leaves out: what the files mean, but for the two pointers and metrics_file.h.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,6 +12,7 @@
 #include "tril/base/file.h"
 #include "tril/base/lock.h"
 #include "tril/train/checkpoint.h"
+#include "tril/train/metrics_file.h"
 
 namespace tril {
 
@@ -19,6 +20,8 @@ namespace tril {
 /// checkpoint folder is whole and metrics.jsonl holds every line up to its step.
 class RunFolder {
  public:
+  /// Throws Refusal for what create() would refuse, as far as can be seen without writing anything.
+  static void require_new(const std::string& path);
   /// Makes the folder for a new run and locks it. It may exist where it is empty or holds only what a run
   /// that died before config.toml left. Throws Refusal where it holds anything else, can't be written or is
   /// in use.
@@ -65,10 +68,15 @@ class RunFolder {
   std::optional<int64_t> best() const;
   std::optional<int64_t> last() const;
 
-  /// For resume: the newest checkpoint that verifies. Warns for each newer one that doesn't, and removes it;
-  /// cuts metrics.jsonl back to its step; sets both pointers right. nullopt where none was ever written: then
-  /// metrics are emptied and the run begins at its start. Throws Refusal where there are some but none is
-  /// good.
+  /// For resume: the newest checkpoint that verifies; nullopt where none was ever written. Warns for each
+  /// newer one that is Damaged. Throws Refusal where a newer one can't be judged, and where none is good.
+  /// Nothing is changed.
+  std::optional<LoadedCheckpoint> find_last() const;
+  /// For resume, once nothing is left that could refuse it: sets newer, damaged checkpoints aside (they are
+  /// renamed, nothing is deleted), cuts metrics.jsonl back to the step of `from` and sets both pointers
+  /// right. Without a checkpoint metrics are emptied and the run begins at its start.
+  void go_on_from(const std::optional<LoadedCheckpoint>& from);
+  /// Both at once.
   std::optional<LoadedCheckpoint> restore();
   /// For use: the checkpoint of that step, the model alone. Throws Refusal, with the steps there are.
   LoadedCheckpoint load(int64_t step) const;
@@ -79,18 +87,17 @@ class RunFolder {
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
   std::optional<int64_t> pointer(std::string_view name) const;
   std::string checkpoint_path(int64_t step) const;
-  LineFile& metrics();
-  void cut_metrics(int64_t step);
+  MetricsFile& metrics();
   void prune(int64_t best, int64_t keep);
   void remove_unfinished();
   void remove_made();
 
   std::string path_;
-  std::optional<LockFile> lock_;     // none: the run is viewed
-  std::optional<LineFile> metrics_;  // opened on first use
-  std::vector<std::string> made_;    // folders that create() made, outermost first
-  bool begun_ = false;               // config.toml is written
-  int64_t saved_step_ = -1;          // by this object
+  std::optional<LockFile> lock_;        // none: the run is viewed
+  std::optional<MetricsFile> metrics_;  // opened on first use
+  std::vector<std::string> made_;       // folders that create() made, outermost first
+  bool begun_ = false;                  // config.toml is written
+  int64_t saved_step_ = -1;             // by this object
   std::string saved_state_;
 };
 

@@ -50,6 +50,45 @@ TEST_F(RunFolderTest, RefusedFoldersStayAsTheyAre) {
   EXPECT_EQ(refusal_of([&] { RunFolder::view(at("file")); }), at("file") + ": is a file, a run is a folder");
 }
 
+TEST_F(RunFolderTest, WhatCreateRefusesIsRefusedWithoutWriting) {
+  put(at("file"), "x");
+  fs::create_directories(at("full"));
+  put(at("full/notes.txt"), "mine");
+  train(at("run"));
+  const RunFolder begun = RunFolder::create(at("begun"));
+  const std::map<std::string, std::string> refusals = {
+      {"", "a folder's name is needed"},
+      {at("file"), "is a file"},
+      {at("file/run"), "can't be made: " + at("file") + " is no folder"},
+      {at("full"), "is not empty"},
+      {at("run"), "already holds a run"},
+      {at("begun"), "is in use by process"},
+      {at("a\xFF"), "a\xFF': byte " + std::to_string(at("a").size()) + " is not valid UTF-8"}};
+  for (const auto& [path, said] : refusals) {
+    EXPECT_THAT(refusal_of([&] { RunFolder::require_new(path); }), HasSubstr(said)) << path;
+    EXPECT_EQ(refusal_of([&] { RunFolder::create(path); }),
+              refusal_of([&] { RunFolder::require_new(path); }));
+  }
+  RunFolder::require_new(at("a/b/c"));
+  EXPECT_FALSE(folder_exists(at("a")));
+}
+
+TEST_F(RunFolderTest, ADeathWhileARunIsDiscardedLeavesARun) {
+  for (int n = 1; n <= 4; ++n) {
+    fs::remove_all(at("run"));
+    in_child([&] {
+      RunFolder run = RunFolder::create(at("run"));
+      run.write("config.toml", "x");
+      run.write("data.json", "{}");
+      run.write("tokenizer.json", "{}");
+      fault::plan(fmt::format("remove:{}:kill", n));
+      run.discard();
+    });
+    if (!folder_exists(at("run"))) continue;
+    EXPECT_EQ(refusal_of([&] { RunFolder::open(at("run")).restore(); }), "") << n;
+  }
+}
+
 TEST_F(RunFolderTest, FolderThatCannotBeWrittenIsFoundBeforeWorkAndNothingStays) {
   for (int n = 1; n <= 4; ++n) {
     fault::plan(fmt::format("create:{}:error", n));
@@ -145,6 +184,39 @@ TEST_F(RunFolderTest, MetricsAreCutBackToTheCheckpoint) {
   put(at("run/metrics.jsonl"), whole + "rubbish\n{\"step\": 9}\n");
   RunFolder::open(at("run")).restore();
   EXPECT_EQ(read_file(at("run/metrics.jsonl")), whole);
+}
+
+// Whatever was done to metrics.jsonl since the checkpoint is told with its numbers.
+TEST_F(RunFolderTest, MetricsThatWereChangedAreTold) {
+  train(at("run"));
+  const std::string whole = read_file(at("run/metrics.jsonl"));
+  const size_t line = whole.find('\n') + 1;
+  std::string edited = whole;
+  edited[whole.find("loss")] = 'L';
+  const std::string here = "warning: " + at("run/metrics.jsonl") + ": ";
+  const std::map<std::string, std::string> said = {
+      {whole, ""},
+      {whole.substr(line),
+       here + "has 8 lines up to step 9, and 9 when that step's checkpoint was written: it was "
+              "changed since\n"},
+      {"",
+       here +
+           "has 0 lines up to step 9, and 9 when that step's checkpoint was written: it was changed since\n"},
+      {whole.substr(0, line) + whole, here + "has 10 lines up to step 9, and 9 when that step's checkpoint "
+                                             "was written: it was changed since\n"},
+      {edited, here +
+                   "its 9 lines up to step 9 are not those that were there when that step's checkpoint was "
+                   "written\n"},
+      {whole + "{\"step\": 10}\n{\"step\": 11}\n",
+       here + "2 lines after step 9 dropped; those steps are computed again\n"},
+      {whole + "what\n{\"step\": 11}\n",
+       here + "line 10 is no metrics line; it and all after it are dropped, 2 lines in all\n"}};
+  for (const auto& [text, expected] : said) {
+    put(at("run/metrics.jsonl"), text);
+    testing::internal::CaptureStderr();
+    RunFolder::open(at("run")).restore();
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), expected);
+  }
 }
 
 TEST_F(RunFolderTest, BeforeItsFirstCheckpointARunBeginsAgain) {

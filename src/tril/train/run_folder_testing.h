@@ -16,6 +16,7 @@
 #include "tril/base/error.h"
 #include "tril/base/fault.h"
 #include "tril/base/folder_testing.h"
+#include "tril/base/hash.h"
 #include "tril/train/run_folder.h"
 
 namespace tril {
@@ -77,6 +78,18 @@ inline void flip(const std::string& path, size_t byte) {
   std::string bytes = read_file(path);
   bytes.at(byte) = static_cast<char>(bytes[byte] ^ 4);
   put(path, bytes);
+}
+
+/// Changes a checkpoint's state.json as another version of the program might have written it: its digest is
+/// right.
+inline void rewrite_state(const std::string& checkpoint, const std::function<void(nlohmann::json&)>& edit) {
+  const std::string path = checkpoint + "/state.json";
+  nlohmann::json state = nlohmann::json::parse(read_file(path));
+  state.erase("digest");
+  edit(state);
+  const std::string head = "{\"digest\":\"";
+  std::string text = head + std::string(64, '0') + "\"," + state.dump().substr(1) + "\n";
+  put(path, text.replace(head.size(), 64, sha256_hex(text)));
 }
 
 /// A trainer as small as can be that still carries all that a real one does: weights, moments, a generator, a

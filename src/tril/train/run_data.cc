@@ -1,0 +1,60 @@
+#include "tril/train/run_data.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/base/file.h"
+#include "tril/base/log.h"
+
+namespace tril {
+namespace {
+
+constexpr const char* kRemedy = "put it back, or remove it and have it made again by: tril resume";
+
+}  // namespace
+
+nlohmann::json read_manifest(const std::string& path) {
+  nlohmann::json manifest = nlohmann::json::parse(read_file(path), nullptr, false);
+  if (!manifest.is_object()) refuse("{}: is not a JSON object (damaged?); {}", path, kRemedy);
+  for (const auto& [part, key] : {std::pair{"source", "sha256"}, std::pair{"tokenizer", "fingerprint"}}) {
+    const auto section = manifest.find(part);
+    if (section == manifest.end() || !section->is_object() || !section->contains(key) ||
+        !(*section)[key].is_string())
+      refuse("{}: has no text '{}' in '{}' (damaged?); {}", path, key, part, kRemedy);
+  }
+  return manifest;
+}
+
+void require_same_text(const std::string& path, const nlohmann::json& manifest, const std::string& source) {
+  const auto& said = manifest["source"]["sha256"].get_ref<const std::string&>();
+  if (source.empty() || source == said) return;
+  refuse(
+      "{}: names a text of SHA-256 {}, the checkpoint was trained on one of {}: one of the two is of another "
+      "run",
+      path, said, source);
+}
+
+void require_run_text(const std::string& run, const std::string& source, const Corpus& corpus) {
+  if (const std::string path = run + "/data.json"; !surely_missing(path)) {
+    const nlohmann::json manifest = read_manifest(path);
+    require_same_text(path, manifest, source);
+    require_same_source(manifest, corpus);
+  } else if (!source.empty() && source != corpus.source.sha256) {
+    refuse(
+        "{}: was trained on a text of SHA-256 {}, this one has {}; put the old text back, or start a new run",
+        run, source, corpus.source.sha256);
+  }
+}
+
+std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64_t steps) {
+  if (surely_missing(path)) return std::nullopt;
+  nlohmann::ordered_json result = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  if (!result.is_object() || !result.contains("steps") || !result["steps"].is_number_integer()) {
+    log::warn("{}: is not the result of a run (damaged?); it is made again", path);
+    return std::nullopt;
+  }
+  if (result["steps"] != steps) return std::nullopt;  // the run was extended since
+  return result;
+}
+
+}  // namespace tril

@@ -1,0 +1,28 @@
+// data.json and result.json of a run, read back: the only place that parses them, so that a damaged one is
+// always told by its file and key. What it leaves out: making them (data/corpus.h, loop.cc).
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "tril/data/corpus.h"
+#include "tril/train/checkpoint.h"
+
+namespace tril {
+
+/// Throws Refusal where RUN/data.json can't be read, is no JSON, or lacks the text's SHA-256 or the
+/// tokenizer's fingerprint.
+nlohmann::json read_manifest(const std::string& path);
+
+/// Refuses a manifest whose text is not the checkpoint's own `source` ("": it keeps none).
+void require_same_text(const std::string& path, const nlohmann::json& manifest, const std::string& source);
+
+/// Holds a text to the run: refuses where it is not the one of data.json (which need not be there) or of the
+/// checkpoint's `source`, or gives another tokenizer.
+void require_run_text(const std::string& run, const std::string& source, const Corpus& corpus);
+
+/// result.json where it is that of a run that ended at `steps`; nullopt where there is none, or that of fewer
+/// steps, or, with a warning, where it is damaged: then it is made again.
+std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64_t steps);
+
+}  // namespace tril
