@@ -100,7 +100,9 @@ TEST(FormatPages, AreEnoughToReadARun) {
                 fingerprint,
                 {stored("W_Q", Tensor{{2, 3}, DType::f32, weights})},
                 {stored("W_Q.m", Tensor{{6}, DType::f32, moments})},
-                "{\"draws\":42}"});
+                "{\"draws\":42}",
+                {{"train.clip", "1.0"}},
+                std::string(64, 'e')});
       weights[0] = -1;
     }
   }
@@ -121,6 +123,10 @@ TEST(FormatPages, AreEnoughToReadARun) {
   EXPECT_EQ(state["best_step"], 50);
   EXPECT_EQ(state["tokenizer"].get<std::string>(), fingerprint);
   EXPECT_EQ(state["training"]["draws"], 42);
+  EXPECT_EQ(state["settings"], (json{{"train.clip", "1.0"}}));
+  EXPECT_EQ(state["source"].get<std::string>(), std::string(64, 'e'));
+  EXPECT_EQ(state["metrics"]["lines"], 2);
+  EXPECT_EQ(state["metrics"]["sha256"].get<std::string>(), hex_sha256(slurp(path / "metrics.jsonl")));
   for (const char* name : {"model.safetensors", "optimizer.safetensors"}) {
     const std::string bytes = slurp(checkpoint / name);
     EXPECT_EQ(state["files"][name]["bytes"], bytes.size());

@@ -1,18 +1,12 @@
 #include "tril/autograd/parameters.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 
 namespace tril {
 namespace {
 constexpr int64_t kAlignNumbers = 16;  // 64 bytes of float
-constexpr size_t kPadding = 8;         // doubles, room to move the start to a multiple of 64 bytes
-
-char* aligned_start(const std::vector<double>& buffer) {
-  const auto address = reinterpret_cast<uintptr_t>(buffer.data());
-  return reinterpret_cast<char*>((address + 63) / 64 * 64);
-}
 }  // namespace
 
 int Parameters::add(std::string name, Shape shape) {
@@ -23,9 +17,10 @@ int Parameters::add(std::string name, Shape shape) {
 }
 
 void Parameters::allocate() {
-  const auto doubles = static_cast<size_t>((flat_count_ * size_of(dtype_) + 7) / 8) + kPadding;
-  values_.assign(doubles, 0.0);
-  grads_.assign(doubles, 0.0);
+  const Tensor both = memory_.zeros({2, flat_count_}, dtype_);
+  const int64_t bytes = flat_count_ * size_of(dtype_);  // a multiple of 64
+  values_ = {{flat_count_}, dtype_, both.data};
+  grads_ = {{flat_count_}, dtype_, static_cast<char*>(both.data) + bytes};
 }
 
 int Parameters::find(std::string_view name) const {
@@ -40,17 +35,13 @@ int64_t Parameters::count() const {
   return total;
 }
 
-Tensor Parameters::view(const std::vector<double>& buffer, int i) const {
+Tensor Parameters::view(const Tensor& flat, int i) const {
   const ParameterInfo& p = info(i);
-  return {p.shape, dtype_, aligned_start(buffer) + p.offset * size_of(dtype_)};
-}
-
-Tensor Parameters::flat(const std::vector<double>& buffer) const {
-  return {{flat_count_}, dtype_, aligned_start(buffer)};
+  return {p.shape, dtype_, static_cast<char*>(flat.data) + p.offset * size_of(dtype_)};
 }
 
 void Parameters::zero_grads() {
-  std::fill(grads_.begin(), grads_.end(), 0.0);
+  if (grads_.exists()) std::memset(grads_.data, 0, static_cast<size_t>(grads_.bytes()));
 }
 
 }  // namespace tril

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tril/tensor/arena.h"
 #include "tril/tensor/tensor.h"
 
 namespace tril {
@@ -42,18 +43,18 @@ class Parameters {
   Tensor value(int i) const { return view(values_, i); }
   Tensor grad(int i) const { return view(grads_, i); }
   /// The flat buffers, gaps included.
-  Tensor flat_values() const { return flat(values_); }
-  Tensor flat_grads() const { return flat(grads_); }
+  Tensor flat_values() const { return values_; }
+  Tensor flat_grads() const { return grads_; }
   void zero_grads();
 
  private:
-  Tensor view(const std::vector<double>& buffer, int i) const;
-  Tensor flat(const std::vector<double>& buffer) const;
+  Tensor view(const Tensor& flat, int i) const;
 
   DType dtype_;
   std::vector<ParameterInfo> infos_;
   int64_t flat_count_ = 0;
-  std::vector<double> values_, grads_;  // storage in units of 8 bytes, aligned by hand
+  Arena memory_;
+  Tensor values_, grads_;  // the flat buffers
 };
 
 }  // namespace tril

@@ -15,6 +15,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/fault.h"
+#include "tril/base/interrupt.h"
 
 namespace tril {
 namespace {
@@ -79,7 +80,9 @@ ssize_t faulty_write(int fd, const char* data, size_t size) {
 
 int faulty_flush(int fd) {
   if (fails(Operation::kFlush)) return -1;
-  if (::fsync(fd) == 0) return 0;
+  int result = ::fsync(fd);
+  while (result != 0 && errno == EINTR) result = ::fsync(fd);
+  if (result == 0) return 0;
   return errno == EINVAL || errno == EROFS ? 0 : -1;  // a device or file system that has nothing to flush
 }
 
@@ -126,7 +129,12 @@ std::string temporary_name(const std::string& path) {
 }
 
 Descriptor open_regular(const std::string& path, size_t& size) {
+  interrupt::check();
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  while (file.fd < 0 && errno == EINTR) {  // a pipe waits for its writer
+    interrupt::check();
+    file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  }
   struct stat status {};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0) refuse_errno(path, "read");
   if (S_ISDIR(status.st_mode)) refuse("{}: is a folder, a file is needed", path);
@@ -165,6 +173,7 @@ std::string read_file(const std::string& path) {
   bytes.reserve(size + 1);
   char block[65536];
   for (;;) {  // a pipe has no size, so the end is found by reading
+    interrupt::check();
     const ssize_t got = ::read(file.fd, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) refuse_errno(path, "read");

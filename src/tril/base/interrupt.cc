@@ -1,56 +1,85 @@
 #include "tril/base/interrupt.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cassert>
-
-#include "tril/base/error.h"
 
 namespace tril::interrupt {
 namespace {
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch only lock-free values");
-std::atomic<int> g_signal{0};
-struct sigaction g_before_int, g_before_term;
-bool g_guarded = false;
+std::atomic<int> g_signal{0}, g_postponed{0};
+std::atomic<pid_t> g_thread{0};  // whose check() throws; 0: there is no guard
 
 int code_of(int signal) {
   if (signal == 0) return kExitDone;
   return signal == SIGTERM ? kExitTerminate : kExitInterrupt;
 }
 
+[[noreturn]] void end_now() {
+  static constexpr char kLine[] = "tril: interrupted\n";
+  [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kLine, sizeof kLine - 1);
+  ::_exit(code_of(g_signal));
+}
+
 void on_signal(int signal) {
   int none = 0;
-  if (!g_signal.compare_exchange_strong(none, signal)) ::_exit(code_of(signal));
+  if (!g_signal.compare_exchange_strong(none, signal)) end_now();
+  ::alarm(kPatience);
 }
+
+void on_alarm(int) {
+  if (g_signal != 0 && g_postponed == 0) end_now();
+}
+
+void take(int signal, void (*handler)(int), struct sigaction& before) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = signal == SIGALRM ? SA_RESTART : 0;  // a read that waits must be broken off
+  sigaction(signal, &action, &before);
+}
+
 }  // namespace
 
-Guard::Guard() {
-  assert(!g_guarded);
-  g_guarded = true;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;  // a write under way goes on; loops see the flag between steps
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, &g_before_int);  // also where a script's "&" had it ignored: kill -INT must save
-  sigaction(SIGTERM, &action, &g_before_term);
+Guard::Guard(Ignored ignored) : before_thread_(g_thread) {
+  take(SIGINT, on_signal, before_int_);
+  if (ignored == Ignored::kStays && before_int_.sa_handler == SIG_IGN)
+    sigaction(SIGINT, &before_int_, nullptr);
+  take(SIGTERM, on_signal, before_term_);
+  take(SIGALRM, on_alarm, before_alarm_);
+  g_thread = ::gettid();
 }
 
 Guard::~Guard() {
-  sigaction(SIGINT, &g_before_int, nullptr);
-  sigaction(SIGTERM, &g_before_term, nullptr);
-  g_guarded = false;
+  g_thread = before_thread_;
+  if (before_thread_ == 0) ::alarm(0);
+  sigaction(SIGINT, &before_int_, nullptr);
+  sigaction(SIGTERM, &before_term_, nullptr);
+  sigaction(SIGALRM, &before_alarm_, nullptr);
+}
+
+Postpone::Postpone() {
+  ++g_postponed;
+}
+Postpone::~Postpone() {
+  --g_postponed;
+}
+
+void check() {
+  if (!requested() || g_postponed != 0 || g_thread != ::gettid()) return;
+  ::alarm(0);
+  throw Interrupted(exit_code(), "interrupted");
 }
 
 bool requested() {
   return g_signal.load(std::memory_order_relaxed) != 0;
 }
 int exit_code() {
-  return code_of(g_signal.load());
+  return code_of(g_signal);
 }
 void clear() {
-  g_signal.store(0);
+  g_signal = 0;
+  ::alarm(0);
 }
 
 }  // namespace tril::interrupt

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/table.h"
 
@@ -109,6 +110,7 @@ void Progress::show() {
 }
 
 void Progress::update(int64_t done, std::string_view status, double units, std::string_view unit) {
+  interrupt::check();
   if (log::quiet() || finished_) return;
   const double time = options_.now();
   // Of updates within a tenth of a second only the newest stays, so that the window holds a hundred at most.

@@ -34,7 +34,8 @@ class Progress {
 
   /// `done` steps of the total are done. `status` stands in the line as it is ("loss 3.210"). `units` counts
   /// what the rate is told in, since the work began, and `unit` names it ("targets"); "" tells no rate. Cheap
-  /// enough for every step: it draws at most ten times a second.
+  /// enough for every step: it draws at most ten times a second. Throws Interrupted as interrupt::check()
+  /// does.
   void update(int64_t done, std::string_view status = {}, double units = 0, std::string_view unit = {});
 
   /// Erases the live line. Elsewhere prints a last line, if the work was long enough to have printed one.

@@ -6,10 +6,13 @@
 #include <sched.h>
 
 #include <atomic>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "tril/base/interrupt.h"
 
 namespace tril {
 namespace {
@@ -52,8 +55,8 @@ class Pool {
     while (static_cast<int>(workers_.size()) < count - 1) {
       try {
         workers_.emplace_back([this, index = static_cast<int>(workers_.size())] { work(index); });
-      } catch (const std::system_error&) {
-        break;  // the system gives no more threads: those there are do the work
+      } catch (const std::exception&) {
+        break;  // the system gives no more threads, or no memory for one: those there are do the work
       }
     }
     pieces_ = pieces;
@@ -69,6 +72,10 @@ class Pool {
     t_inside = false;
     open_ = false;
     for (int spins = 0; inside_ != 0; ++spins) spins < kSpins ? pause_briefly() : std::this_thread::yield();
+    if (failed_) {
+      failed_ = false;
+      std::rethrow_exception(std::exchange(failure_, nullptr));
+    }
   }
 
   std::atomic<int64_t> by_workers{0};
@@ -76,7 +83,15 @@ class Pool {
  private:
   int64_t take_pieces() {
     int64_t done = 0;
-    for (int64_t piece = next_++; piece < pieces_; piece = next_++, ++done) call_(body_, piece);
+    try {
+      for (int64_t piece = next_++; piece < pieces_; piece = next_++, ++done) {
+        interrupt::check();
+        call_(body_, piece);
+      }
+    } catch (...) {
+      next_ = pieces_;  // no more are begun
+      if (!failed_.exchange(true)) failure_ = std::current_exception();
+    }
     return done;
   }
 
@@ -100,7 +115,8 @@ class Pool {
   std::atomic<uint64_t> epoch_{0};  // rises with every loop
   std::atomic<int64_t> next_{0};
   std::atomic<int> inside_{0}, helpers_{0};
-  std::atomic<bool> open_{false}, stop_{false};
+  std::atomic<bool> open_{false}, stop_{false}, failed_{false};
+  std::exception_ptr failure_;  // written by the one who set failed_, read when nobody is inside
   int64_t pieces_ = 0;
   void (*call_)(const void*, int64_t) = nullptr;
   const void* body_ = nullptr;
@@ -133,7 +149,10 @@ int64_t pieces_by_workers() {
 void detail::run_pieces(int64_t pieces, void (*call)(const void*, int64_t), const void* body) {
   const int64_t most = threads();
   if (most <= 1 || pieces <= 1 || t_inside) {
-    for (int64_t i = 0; i < pieces; ++i) call(body, i);
+    for (int64_t i = 0; i < pieces; ++i) {
+      interrupt::check();
+      call(body, i);
+    }
     return;
   }
   pool().run(pieces, call, body, static_cast<int>(pieces < most ? pieces : most));

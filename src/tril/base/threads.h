@@ -20,8 +20,9 @@ void run_pieces(int64_t pieces, void (*call)(const void* body, int64_t piece), c
 }  // namespace detail
 
 /// Runs body(i) for i in [0, pieces), and returns when all have run. Pieces must not write the same memory.
-/// Nested calls run in the caller's thread. body must not throw. One thread of the program calls at a time;
-/// others wait.
+/// Nested calls run in the caller's thread. Where body throws, no further pieces are begun and the first
+/// exception is thrown here; so is Interrupted, as interrupt::check() does. One thread of the program calls
+/// at a time; others wait.
 template <class Body>
 void parallel_for(int64_t pieces, const Body& body) {
   if (pieces == 1) return body(int64_t{0});

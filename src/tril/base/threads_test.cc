@@ -1,10 +1,14 @@
 #include "tril/base/threads.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <atomic>
+#include <new>
 #include <thread>
 #include <vector>
+
+#include "tril/base/interrupt.h"
 
 namespace tril {
 namespace {
@@ -57,6 +61,45 @@ TEST(Threads, ManyShortLoopsFromSeveralThreads) {
     });
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(sum, 3 * 300 * 10);
+  set_threads(before);
+}
+
+// The first exception of a piece comes out of the loop, and the next loop is as good as ever.
+TEST(Threads, AnExceptionOfAPieceIsTheLoops) {
+  const int before = threads();
+  for (const int count : {1, 2, 5}) {
+    set_threads(count);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> begun{0};
+      EXPECT_THROW(parallel_for(1000,
+                                [&](int64_t piece) {
+                                  ++begun;
+                                  if (piece % 7 == 3) throw std::bad_alloc();
+                                }),
+                   std::bad_alloc);
+      EXPECT_LT(begun, 1000);
+      std::atomic<int64_t> sum{0};
+      parallel_for(100, [&](int64_t piece) { sum += piece; });
+      EXPECT_EQ(sum, 4950);
+    }
+  }
+  set_threads(before);
+}
+
+TEST(Threads, AnInterruptEndsALoop) {
+  const interrupt::Guard guard;
+  const int before = threads();
+  for (const int count : {1, 3}) {
+    set_threads(count);
+    std::atomic<int> begun{0};
+    EXPECT_THROW(parallel_for(1000000,
+                              [&](int64_t) {
+                                if (++begun == 10) ::raise(SIGINT);
+                              }),
+                 Interrupted);
+    EXPECT_LT(begun, 1000000);
+    interrupt::clear();
+  }
   set_threads(before);
 }
 

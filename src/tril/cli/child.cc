@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 
 namespace tril::cli {
 namespace {
@@ -29,6 +30,7 @@ ChildResult run_child(std::span<const std::string> words, bool quiet) {
   char buffer[4096];
   for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) result.out.append(buffer, n);
   const int status = pclose(pipe);
+  interrupt::check();  // it has had the signal too
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
   return result;
 }

@@ -165,7 +165,9 @@ void tell_corpus(Teller& teller, const Corpus& corpus, const std::string& one) {
 
 Json train_one(Teller& teller, RunFolder& folder, const Config& config, const std::string& words) {
   teller.say(words);
-  Json result = train_run(folder, config, loop_options());
+  LoopOptions options = loop_options(folder);
+  options.begun = nullptr;  // the demo has said where its runs are
+  Json result = train_run(folder, config, options);
   teller.say(fmt::format("  validation loss {:.3f}, perplexity {:.1f}, in {:.1f} s; saved in {}\n",
                          result["validation_loss"].get<double>(),
                          result["validation_perplexity"].get<double>(),

@@ -16,6 +16,7 @@
 #include "tril/data/corpus.h"
 #include "tril/train/evaluation.h"
 #include "tril/train/loaded_run.h"
+#include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
 #include "tril/train/trainer.h"
 
@@ -32,16 +33,13 @@ struct Asked {
 
 // Another text than the run's own, which is evaluated whole.
 Corpus other_corpus(const LoadedRun& run, const std::string& path) {
-  CorpusOptions options;
-  options.tokenizer = run.tokenizer;
-  options.document_bounds = run.config.train.batches == "documents";
-  DataSettings settings = run.config.data;
-  settings.path = path;
-  settings.text = "";
-  settings.repeat = 1;
-  settings.stories = 0;
-  settings.split = "none";
-  return build_corpus(settings, options);
+  Config config = run.config;
+  config.data.path = path;
+  config.data.text = "";
+  config.data.repeat = 1;
+  config.data.stories = 0;
+  config.data.split = "none";
+  return read_text(config, run.tokenizer);
 }
 
 // Each look at the test part is written into the run: a part that is looked at often is no test any more.
@@ -67,6 +65,7 @@ Json document_of(const std::optional<Evaluation>& found, const std::string& spli
 
 int evaluate_run(const Asked& asked, const Common& common) {
   const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  if (!asked.data && asked.split == "test") require_writable(asked.run);  // the touch must be recorded
   const Corpus corpus = asked.data ? other_corpus(run, *asked.data) : open_corpus(run);
   const std::string split = asked.data ? "data" : asked.split.value_or("validation");
   const Part part = asked.data ? Part::kTrain : split == "test" ? Part::kTest : Part::kValidation;

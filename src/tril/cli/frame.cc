@@ -5,9 +5,13 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
+#include <exception>
 #include <new>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
 #include "tril/base/threads.h"
@@ -26,6 +30,50 @@ void print_error(std::string_view text) {
     if (end == std::string_view::npos || end + 1 == text.size()) return;
     text.remove_prefix(end + 1);
   }
+}
+
+constexpr char kNoMemory[] = "tril: not enough memory; a smaller batch, context or model needs less\n";
+
+// Says why without asking for memory, and ends.
+template <size_t n>
+[[noreturn]] void end_with(const char (&line)[n], int code) {
+  [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, line, n - 1);
+  _exit(code);
+}
+
+// Let go of when memory has run out, so that the way out has some.
+std::atomic<char*> reserve{nullptr};
+
+void on_no_memory() {
+  std::set_new_handler(nullptr);
+  delete[] reserve.exchange(nullptr);
+  throw std::bad_alloc();
+}
+
+// Where an exception can't be passed on. Only want of memory comes so far, in what may not throw.
+void on_terminate() {
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    end_with(kNoMemory, kExitRefused);
+  } catch (...) {
+  }
+  std::abort();
+}
+
+// A mapped file lost the bytes that are being read.
+void on_bus_error(int) {
+  end_with("tril: a file was cut short by another program, or its disk failed, while it was read\n",
+           kExitRefused);
+}
+
+void prepare() {
+  signal(SIGXFSZ, SIG_IGN);  // a file size limit is seen as an error of write
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen as an error of write
+  signal(SIGBUS, on_bus_error);
+  std::set_terminate(on_terminate);
+  reserve = new (std::nothrow) char[1 << 16];
+  std::set_new_handler(on_no_memory);
 }
 
 // A closed standard stream would be taken by the next file that is opened, and results written into that
@@ -89,7 +137,7 @@ int guarded(std::span<const std::string> arguments) {
     print_error(error.what());
     return error.exit_code();
   } catch (const std::bad_alloc&) {
-    print_error("not enough memory; a smaller batch, context or model needs less");
+    std::fwrite(kNoMemory, 1, sizeof kNoMemory - 1, stderr);
     return kExitRefused;
   } catch (const std::exception& error) {
     print_error(error.what());
@@ -100,8 +148,8 @@ int guarded(std::span<const std::string> arguments) {
 }  // namespace
 
 int run(std::span<const std::string> arguments) {
-  signal(SIGXFSZ, SIG_IGN);  // a file size limit is seen as an error of write
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is seen as an error of write
+  prepare();
+  const interrupt::Guard guard(interrupt::Ignored::kStays);
   hold_standard_streams();
   const int code = guarded(arguments);
   // What could not be written was told above; nothing more is tried when the program ends.

@@ -9,12 +9,14 @@
 #include <string>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 
 namespace tril::cli {
 namespace {
 
 [[noreturn]] void refuse_output(int fault) {
   if (fault == EPIPE) throw OutputClosed{};
+  interrupt::check();
   refuse("standard output: {}", std::strerror(fault));
 }
 

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/log.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
@@ -30,10 +29,9 @@ Action declare_resume(Options& options) {
                                                                          : "dtype");
     const std::string path = asked->run.value_or(asked->run ? "" : newest_run());
     RunFolder folder = RunFolder::open(path);
-    log::note("run: {}", folder.path());
     RunSettings overrides;
     overrides.threads = common.threads.value_or(0);
-    const Resumed resumed = resume_run(folder, asked->steps, overrides, loop_options());
+    const Resumed resumed = resume_run(folder, asked->steps, overrides, loop_options(folder));
     print_result(resumed.result, common.json);
     return kExitDone;
   };

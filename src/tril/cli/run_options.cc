@@ -7,6 +7,8 @@
 #include <cerrno>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
+#include "tril/base/log.h"
 #include "tril/generate/samples.h"
 
 namespace tril::cli {
@@ -17,6 +19,7 @@ std::string read_input() {
   std::array<char, 65536> buffer{};
   while (true) {
     const ssize_t n = read(STDIN_FILENO, buffer.data(), buffer.size());
+    interrupt::check();
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse("standard input can't be read");
     if (n == 0) return text;
@@ -30,8 +33,9 @@ RunOverrides overrides(const Common& common) {
   return {common.engine.value_or(""), common.dtype.value_or("")};
 }
 
-LoopOptions loop_options() {
+LoopOptions loop_options(const RunFolder& folder) {
   LoopOptions options;
+  options.begun = [path = folder.path()] { log::note("run: {}", path); };
   options.samples = training_samples;
   return options;
 }

@@ -12,8 +12,8 @@ namespace tril::cli {
 /// --engine and --dtype over a run's own.
 RunOverrides overrides(const Common& common);
 
-/// What training calls back: the samples of presets that print some.
-LoopOptions loop_options();
+/// What training calls back: the samples of presets that print some, and the run's place once it begins.
+LoopOptions loop_options(const RunFolder& folder);
 
 /// The text itself, or all of standard input for "-".
 std::string text_or_input(const std::string& text);

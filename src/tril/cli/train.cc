@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/log.h"
+#include "tril/base/file.h"
 #include "tril/base/memory.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -12,6 +12,7 @@
 #include "tril/cli/run_options.h"
 #include "tril/cli/summary.h"
 #include "tril/train/loop.h"
+#include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
 #include "tril/train/size_check.h"
 
@@ -25,9 +26,7 @@ struct Asked {
 };
 
 int show_plan(Config config, const Common& common) {
-  CorpusOptions options;
-  options.document_bounds = config.train.batches == "documents";
-  const Corpus corpus = build_corpus(config.data, options);
+  const Corpus corpus = read_text(config, nullptr);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   if (common.json)
@@ -40,10 +39,13 @@ int show_plan(Config config, const Common& common) {
 int train(const Asked& asked, const Common& common) {
   const Resolved resolved = resolve_request(asked.request, common);
   refuse_oversize(resolved.config, machine_memory());
-  if (asked.dry_run) return show_plan(resolved.config, common);
+  config_to_toml(resolved.config);  // refuses what a run's files can't hold
+  if (asked.dry_run) {
+    asked.out ? RunFolder::require_new(*asked.out) : require_writable("runs");
+    return show_plan(resolved.config, common);
+  }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
-  log::note("run: {}", folder.path());
-  print_result(train_run(folder, resolved.config, loop_options()), common.json);
+  print_result(train_run(folder, resolved.config, loop_options(folder)), common.json);
   return kExitDone;
 }
 

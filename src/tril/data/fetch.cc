@@ -16,6 +16,7 @@
 #include "tril/base/fault.h"
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/progress.h"
 #include "tril/base/suggest.h"
@@ -137,6 +138,13 @@ int on_head(void* context, long status, int64_t length, int64_t range_begin) {
   return 0;
 }
 
+/// Non-zero stops the transfer: no exception may pass through libcurl.
+int on_tick(void* context) {
+  Answer& answer = *static_cast<Answer*>(context);
+  answer.progress.update(answer.part.size());
+  return interrupt::requested() ? 1 : 0;
+}
+
 int on_body(void* context, const char* data, size_t size) {
   Answer& answer = *static_cast<Answer*>(context);
   if (answer.part.size() + static_cast<int64_t>(size) > answer.source.bytes) {
@@ -150,14 +158,7 @@ int on_body(void* context, const char* data, size_t size) {
     answer.refusal = fmt::format("{} can't be written: {}", answer.part.path(), reason());
     return 1;
   }
-  answer.progress.update(answer.part.size());
-  return 0;
-}
-
-int on_tick(void* context) {
-  Answer& answer = *static_cast<Answer*>(context);
-  answer.progress.update(answer.part.size());
-  return 0;
+  return on_tick(context);
 }
 
 TrilHttpGet load_module(const std::vector<std::string>& paths) {
@@ -201,8 +202,13 @@ void download(const FetchSource& source, PartFile& part, const FetchOptions& opt
                                      on_body,
                                      on_tick};
     TrilHttpReply reply{};
-    get(&request, &reply);
+    {
+      const interrupt::Postpone within_libcurl;
+      get(&request, &reply);
+    }
     progress.finish();
+    if (interrupt::requested())
+      throw Interrupted(interrupt::exit_code(), "interrupted" + kept(part, source.bytes));
     again = answer.again;
     if (again) {
       part.clear();

@@ -28,10 +28,10 @@ Cache::Cache(int64_t layers, int64_t batch, int64_t capacity, int64_t key_width,
       key_width_(key_width),
       value_width_(value_width),
       dtype_(dtype),
-      storage_(static_cast<size_t>((layers * layer_bytes() + 7) / 8)) {}
+      storage_(memory_.zeros({bytes() / 4}, DType::f32).data) {}
 
 Tensor Cache::keys(int64_t layer) const {
-  char* start = reinterpret_cast<char*>(storage_.data()) + layer * layer_bytes();
+  char* start = static_cast<char*>(storage_) + layer * layer_bytes();
   return {{batch_, capacity_, key_width_}, dtype_, start};
 }
 

@@ -44,7 +44,8 @@ class Cache {
   int64_t layers_, batch_, capacity_, key_width_, value_width_;
   DType dtype_;
   int64_t length_ = 0;
-  mutable std::vector<double> storage_;
+  Arena memory_;
+  void* storage_;
 };
 
 }  // namespace tril

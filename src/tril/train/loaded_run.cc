@@ -78,13 +78,7 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
 }
 
 Corpus open_corpus(const LoadedRun& run, bool announce) {
-  CorpusOptions options;
-  options.tokenizer = run.tokenizer;
-  options.document_bounds = run.config.train.batches == "documents";
-  options.announce = announce;
-  Corpus corpus = build_corpus(run.config.data, options);
-  require_run_text(run.path, run.source, corpus);
-  return corpus;
+  return read_run_text(run.path, run.config, run.tokenizer, run.source, announce);
 }
 
 std::vector<int32_t> prompt_ids(const LoadedRun& run, std::string_view text) {

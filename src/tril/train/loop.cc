@@ -74,36 +74,48 @@ class Loop {
   void restore(const LoadedCheckpoint& checkpoint) {
     checkpoint.require_tokenizer(fingerprint_);
     const std::string where = checkpoint.folder() + "/state.json";
-    try {
-      const Json state = Json::parse(checkpoint.state());
-      trainer_.restore(checkpoint, state.at("generators"));
-      at_.tokens_seen = state.at("tokens_seen");
-      at_.best_step = checkpoint.best_step();
-      if (!state.at("best_loss").is_null()) at_.best_loss = state.at("best_loss").get<double>();
-      at_.train_seconds = state.at("train_seconds");
-      at_.eval_seconds = state.at("eval_seconds");
-      const Json here = platform();
-      for (const auto& [name, value] : here.items())
-        if (state.at("platform").at(name) != value)
-          log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
-                    name, state["platform"][name].dump(), value.dump());
-    } catch (const nlohmann::json::exception& e) {
-      refuse("{}: a field of the state is missing or of another type: {}", where, e.what());
-    }
+    const Json state = Json::parse(checkpoint.state());
+    const auto field = [&](const char* name) -> const Json& {
+      if (!state.contains(name)) refuse("{}: 'training' has no '{}'", where, name);
+      return state[name];
+    };
+    const auto number = [&](const char* name) {
+      if (!field(name).is_number()) refuse("{}: '{}' of 'training' is no number", where, name);
+      return field(name).get<double>();
+    };
+    trainer_.restore(checkpoint, field("generators"));
+    at_.tokens_seen = static_cast<int64_t>(number("tokens_seen"));
+    at_.best_step = checkpoint.best_step();
+    if (!field("best_loss").is_null()) at_.best_loss = number("best_loss");
+    at_.train_seconds = number("train_seconds");
+    at_.eval_seconds = number("eval_seconds");
+    const Json here = platform(), &there = field("platform");
+    for (const auto& [name, value] : here.items())
+      if (const Json then = there.is_object() ? there.value(name, Json()) : Json(); then != value)
+        log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
+                  name, then.dump(), value.dump());
   }
 
   Json run() {
     const interrupt::Guard guard;
+    if (options_.begun) options_.begun();
     ProgressOptions shown;
     shown.start = trainer_.steps_done();
     Progress progress("train", config_.train.steps, shown);
-    while (trainer_.steps_done() < config_.train.steps) {
-      one_step(progress);
-      if (interrupt::requested()) stop_early(progress);
+    {
+      const interrupt::Postpone until_saved;
+      while (trainer_.steps_done() < config_.train.steps) {
+        one_step(progress);
+        if (interrupt::requested()) stop_early(progress);
+      }
     }
     progress.finish();
     tell_turn();
-    return result();
+    try {
+      return result();
+    } catch (const Interrupted& interrupted) {  // every step is in a checkpoint; the result is made on resume
+      throw Interrupted(interrupted.exit_code(), saved_text());
+    }
   }
 
  private:
@@ -142,6 +154,8 @@ class Loop {
         trainer_.evaluate(corpus_.validation(), config_.train.eval_examples);
     at_.eval_seconds += clock.seconds();
     validation_ = found ? std::optional<double>(found->loss()) : std::nullopt;
+    const int64_t limit = config_.train.eval_examples;
+    whole_ = limit == 0 || (found && found->targets < limit) ? found : std::nullopt;
     if (validation_ && !std::isfinite(*validation_))
       throw NonFinite(
           fmt::format("training stopped after step {}: the validation loss is {}, so the weights are broken "
@@ -174,9 +188,13 @@ class Loop {
     save();
     progress.finish();
     interrupt::clear();
-    throw Interrupted(code,
-                      fmt::format("interrupted after step {}; all work is saved. Go on with: tril resume {}",
-                                  trainer_.steps_done(), folder_.path()));
+    throw Interrupted(code, saved_text());
+  }
+
+  std::string saved_text() const {
+    return fmt::format("interrupted after step {}; all work is saved. Go on with: tril resume {}{}",
+                       trainer_.steps_done(), folder_.path(),
+                       config_.data.path == "-" ? " (and the same text on standard input)" : "");
   }
 
   void tell_first_loss(double loss) const {
@@ -199,6 +217,7 @@ class Loop {
   // The best checkpoint's loss over the whole validation part.
   std::optional<Evaluation> whole_validation() {
     if (!at_.best_loss) return std::nullopt;
+    if (whole_ && at_.best_step == trainer_.steps_done()) return whole_;
     const Clock clock;
     std::optional<Evaluation> whole;
     if (at_.best_step == trainer_.steps_done()) {
@@ -264,14 +283,8 @@ class Loop {
   double data_seconds_;
   Progressed at_;
   std::optional<double> validation_;  // of the last evaluation
+  std::optional<Evaluation> whole_;   // the last evaluation, where it was over the whole validation part
 };
-
-Corpus corpus_of(const Config& config, std::shared_ptr<const Tokenizer> tokenizer) {
-  CorpusOptions options;
-  options.tokenizer = std::move(tokenizer);
-  options.document_bounds = config.train.batches == "documents";
-  return build_corpus(config.data, options);
-}
 
 // The files that describe the run, which a death right after config.toml may have left out.
 void write_description(RunFolder& folder, const Corpus& corpus) {
@@ -286,18 +299,22 @@ void use_threads(const RunSettings& run) {
 }  // namespace
 
 Json train_run(RunFolder& folder, const Config& given, const LoopOptions& options) {
+  const interrupt::Guard guard;
   use_threads(given.run);
   folder.write("config.toml", config_to_toml(given));
   std::optional<Corpus> corpus;
   std::optional<Loop> loop;
   try {
     const Clock clock;
-    corpus = corpus_of(given, nullptr);
+    corpus = read_text(given, nullptr);
     Config config = given;
     config.model.vocab_size = corpus->tokenizer->vocab_size();
     refuse_oversize(config, machine_memory());
     loop.emplace(folder, config, *corpus, options, clock.seconds());
     write_description(folder, *corpus);
+  } catch (const Interrupted& interrupted) {
+    folder.discard();
+    throw Interrupted(interrupted.exit_code(), "interrupted before the first step; nothing is kept");
   } catch (...) {
     folder.discard();
     throw;
@@ -334,6 +351,7 @@ std::shared_ptr<const Tokenizer> own_tokenizer(const RunFolder& folder) {
 
 Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
                    const LoopOptions& options) {
+  const interrupt::Guard guard;
   const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
   const std::optional<LoadedCheckpoint> checkpoint = folder.find_last();
   if (checkpoint)
@@ -355,8 +373,8 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
     }
   }
   const Clock clock;
-  const Corpus corpus = corpus_of(config, own_tokenizer(folder));
-  require_run_text(folder.path(), checkpoint ? checkpoint->source() : "", corpus);
+  const Corpus corpus =
+      read_run_text(folder.path(), config, own_tokenizer(folder), checkpoint ? checkpoint->source() : "");
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   Loop loop(folder, config, corpus, options, clock.seconds());
@@ -372,22 +390,6 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
     log::note("{}: has no checkpoint yet and begins at its start", folder.path());
   }
   return {loop.run(), false};
-}
-
-Json read_trace(const std::string& metrics_path) {
-  Json trace = Json::array();
-  const std::string text = read_file(metrics_path);
-  for (size_t start = 0; start < text.size();) {
-    const size_t end = std::min(text.find('\n', start), text.size());
-    const Json line = Json::parse(text.substr(start, end - start), nullptr, false);
-    start = end + 1;
-    if (line.is_discarded() || !line.contains("validation_loss")) continue;
-    Json point;
-    for (const char* field : {"step", "tokens_seen", "train_batch_loss", "validation_loss"})
-      point[field] = line.value(field, Json());
-    trace.push_back(std::move(point));
-  }
-  return trace;
 }
 
 }  // namespace tril

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/train/run_folder.h"
 #include "tril/train/trainer.h"
 
@@ -16,13 +16,15 @@ namespace tril {
 struct LoopOptions {
   /// Texts that a finished run is asked for (train.samples), made by a room further down.
   std::function<std::vector<std::string>(Trainer&, const Tokenizer&)> samples;
+  /// Called once, when nothing is left that could refuse the run and before its first step.
+  std::function<void()> begun;
   /// For tests: called after each step.
   std::function<void(int64_t step)> after_step;
 };
 
 /// Trains a new run in `folder`, config.toml first, and returns result.json's document (design, section 7).
-/// Throws Refusal (the folder is discarded where nothing was trained), NonFinite (checkpoints stay),
-/// Interrupted.
+/// Throws Refusal and Interrupted (the folder is discarded where nothing was trained, all work is saved where
+/// something was), NonFinite (checkpoints stay).
 nlohmann::ordered_json train_run(RunFolder& folder, const Config& config, const LoopOptions& options = {});
 
 /// Goes on with a run; `steps` extends or shortens it. A finished run gives its result back, with `finished`
@@ -33,14 +35,5 @@ struct Resumed {
 };
 Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSettings& overrides,
                    const LoopOptions& options = {});
-
-/// Ctrl-C or SIGTERM: work is saved. The exit code is 130 or 143.
-class Interrupted : public Error {
- public:
-  using Error::Error;
-};
-
-/// The points of the loss curve, from metrics.jsonl: result.json's `trace`.
-nlohmann::ordered_json read_trace(const std::string& metrics_path);
 
 }  // namespace tril

@@ -109,6 +109,39 @@ TEST_F(LoopTest, AnExtendedRunsResultIsItsOwn) {
   EXPECT_EQ(resume(folder / "a").result["steps"], 7);
 }
 
+// Ctrl-C after the last step: its checkpoint is there, the result is made by resume.
+TEST_F(LoopTest, AnInterruptWhileTheResultIsMadeLosesNothing) {
+  LoopOptions options;
+  options.samples = [](Trainer&, const Tokenizer&) -> std::vector<std::string> {
+    std::raise(SIGINT);
+    interrupt::check();
+    return {};
+  };
+  try {
+    train(folder / "a", small_run({"train.steps=2", "train.samples=1"}), options);
+    FAIL();
+  } catch (const Interrupted& interrupted) {
+    interrupt::clear();
+    EXPECT_EQ(interrupted.what(),
+              "interrupted after step 2; all work is saved. Go on with: tril resume " + (folder / "a"));
+  }
+  EXPECT_FALSE(file_exists(folder / "a/result.json"));
+  EXPECT_EQ(resume(folder / "a").result["steps"], 2);
+}
+
+// Where the last evaluation was over the whole part, it is the run's own loss.
+TEST_F(LoopTest, TheLossOfTheWholePartDoesNotDependOnHowItWasCome) {
+  const Json all = train(folder / "all", small_run({"train.eval_examples=0"}));
+  const Json more = train(folder / "more", small_run({"train.eval_examples=1000000"}));
+  const Json some = train(folder / "some", small_run());
+  EXPECT_EQ(all["validation_loss"], more["validation_loss"]);
+  ASSERT_EQ(all["selected_step"], 12);
+  ASSERT_EQ(some["selected_step"], 12);
+  EXPECT_EQ(all["validation_loss"], all["trace"].back()["validation_loss"]);
+  EXPECT_EQ(all["validation_loss"], some["validation_loss"]);
+  EXPECT_NE(some["validation_loss"], some["trace"].back()["validation_loss"]);
+}
+
 TEST_F(LoopTest, AMovedRunTellsItsNewPlace) {
   train(folder / "a", small_run({"train.steps=2"}));
   std::filesystem::rename(folder / "a", folder / "b");

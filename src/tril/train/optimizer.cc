@@ -26,13 +26,9 @@ Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engi
       spans_.push_back({info.offset, end - info.offset, decays});
     }
   }
-  const auto doubles = static_cast<size_t>((total * size_of(parameters.dtype()) + 7) / 8);
-  moment1_.assign(doubles, 0.0);
-  moment2_.assign(doubles, 0.0);
-}
-
-Tensor Optimizer::flat(const std::vector<double>& buffer) const {
-  return {parameters_.flat_values().shape, parameters_.dtype(), const_cast<double*>(buffer.data())};
+  const Tensor both = memory_.zeros({2, total}, parameters.dtype());
+  moment1_ = {{total}, parameters.dtype(), both.data};
+  moment2_ = {{total}, parameters.dtype(), static_cast<char*>(both.data) + moment1_.bytes()};
 }
 
 double Optimizer::gradient_norm() const {

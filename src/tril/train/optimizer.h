@@ -24,15 +24,14 @@ class Optimizer {
   /// One update at the given step (from 1) and rate, with gradients scaled for clipping by the given norm.
   void update(int64_t step, double learning_rate, double gradient_norm);
 
-  Tensor moment1() const { return flat(moment1_); }
-  Tensor moment2() const { return flat(moment2_); }
+  Tensor moment1() const { return moment1_; }
+  Tensor moment2() const { return moment2_; }
 
  private:
   struct Span {
     int64_t offset, count;
     bool decays;
   };
-  Tensor flat(const std::vector<double>& buffer) const;
   template <class T>
   void update_plain(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
   void update_fast(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
@@ -41,7 +40,8 @@ class Optimizer {
   TrainSettings settings_;
   Engine engine_;
   std::vector<Span> spans_;  // neighbours that are treated alike are one
-  std::vector<double> moment1_, moment2_;
+  Arena memory_;
+  Tensor moment1_, moment2_;
 };
 
 }  // namespace tril

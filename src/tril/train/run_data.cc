@@ -1,6 +1,9 @@
 #include "tril/train/run_data.h"
 
+#include <unistd.h>
+
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
@@ -34,15 +37,38 @@ void require_same_text(const std::string& path, const nlohmann::json& manifest, 
       path, said, source);
 }
 
-void require_run_text(const std::string& run, const std::string& source, const Corpus& corpus) {
-  if (const std::string path = run + "/data.json"; !surely_missing(path)) {
-    const nlohmann::json manifest = read_manifest(path);
-    require_same_text(path, manifest, source);
-    require_same_source(manifest, corpus);
-  } else if (!source.empty() && source != corpus.source.sha256) {
-    refuse(
-        "{}: was trained on a text of SHA-256 {}, this one has {}; put the old text back, or start a new run",
-        run, source, corpus.source.sha256);
+Corpus read_text(const Config& config, std::shared_ptr<const Tokenizer> tokenizer, bool announce) {
+  CorpusOptions options;
+  options.tokenizer = std::move(tokenizer);
+  options.document_bounds = config.train.batches == "documents";
+  options.announce = announce;
+  return build_corpus(config.data, options);
+}
+
+Corpus read_run_text(const std::string& run, const Config& config, std::shared_ptr<const Tokenizer> tokenizer,
+                     const std::string& source, bool announce) {
+  const bool from_input = config.data.path == "-";
+  const std::string again = fmt::format(
+      "the text of {} came by standard input: give it the same again, as in "
+      "tril resume {} < FILE",
+      run, run);
+  if (from_input && ::isatty(STDIN_FILENO) != 0) refuse("{}", again);
+  try {
+    Corpus corpus = read_text(config, std::move(tokenizer), announce);
+    if (const std::string path = run + "/data.json"; !surely_missing(path)) {
+      const nlohmann::json manifest = read_manifest(path);
+      require_same_text(path, manifest, source);
+      require_same_source(manifest, corpus);
+    } else if (!source.empty() && source != corpus.source.sha256) {
+      refuse(
+          "{}: was trained on a text of SHA-256 {}, this one has {}; put the old text back, or start a new "
+          "run",
+          run, source, corpus.source.sha256);
+    }
+    return corpus;
+  } catch (const Refusal& refusal) {
+    if (from_input) refuse("{}\n{}", refusal.what(), again);
+    throw;
   }
 }
 
@@ -55,6 +81,23 @@ std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64
   }
   if (result["steps"] != steps) return std::nullopt;  // the run was extended since
   return result;
+}
+
+nlohmann::ordered_json read_trace(const std::string& metrics_path) {
+  using Json = nlohmann::ordered_json;
+  Json trace = Json::array();
+  const std::string text = read_file(metrics_path);
+  for (size_t start = 0; start < text.size();) {
+    const size_t end = std::min(text.find('\n', start), text.size());
+    const Json line = Json::parse(text.substr(start, end - start), nullptr, false);
+    start = end + 1;
+    if (line.is_discarded() || !line.contains("validation_loss")) continue;
+    Json point;
+    for (const char* field : {"step", "tokens_seen", "train_batch_loss", "validation_loss"})
+      point[field] = line.value(field, Json());
+    trace.push_back(std::move(point));
+  }
+  return trace;
 }
 
 }  // namespace tril

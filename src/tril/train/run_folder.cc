@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
 #include "tril/text/utf8.h"
@@ -160,6 +161,7 @@ void RunFolder::record(std::string_view name, std::string_view line) {
 }
 
 void RunFolder::discard() {
+  const interrupt::Postpone until_done;
   assert(lock_ && steps().empty());
   metrics_.reset();
   for (const std::string& name : list_folder(path_)) {
