@@ -79,6 +79,9 @@ void check_training(const Config& c, Faults& faults) {
   if (t.batches == "documents" && c.model.family != "decoder")
     add(faults, {"train.batches", "model.family"}, "train.batches = documents needs the decoder, not {}",
         c.model.family);
+  if (t.optimizer == "muon" && t.learning_rate <= 0)
+    add(faults, {"train.learning_rate", "train.optimizer"},
+        "train.learning_rate 0 would stop Muon too, whose rate follows it; hold the rest by train.freeze");
 }
 
 void check_machine(const Config& c, Faults& faults) {

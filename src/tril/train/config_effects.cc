@@ -42,6 +42,8 @@ constexpr Effect kEffects[] = {
      "train.schedule trapezoid"},
     {"train.decay", [](const Config& c) { return c.train.weight_decay > 0; }, "train.weight_decay"},
     {"train.momentum", [](const Config& c) { return c.train.optimizer == "muon"; }, "train.optimizer muon"},
+    {"train.muon_learning_rate", [](const Config& c) { return c.train.optimizer == "muon"; },
+     "train.optimizer muon"},
     {"train.eval_examples", [](const Config& c) { return c.data.split != "none"; },
      "a data.split with a validation part"},
     {"train.sample_temperature", [](const Config& c) { return c.train.samples > 0; }, "train.samples"},

@@ -86,6 +86,24 @@ TEST_F(LoopTest, AnInterruptedRunGoesOnToTheSameBits) {
   }
 }
 
+// Muon keeps a momentum for its matrices and both of AdamW's moments for the rest.
+TEST_F(LoopTest, MuonGivesTheSameBitsForAnyThreadsAndAfterAnInterrupt) {
+  const int before = threads();
+  for (int count : {1, 2, 3, 7})
+    train(folder / std::to_string(count), small_run({"train.optimizer=muon", "train.weight_decay=0.01",
+                                                     "run.threads=" + std::to_string(count)}));
+  set_threads(before);
+  for (const char* other : {"2", "3", "7"})
+    EXPECT_EQ(last_weights(folder / "1"), last_weights(folder / other));
+  train(folder / "parts", small_run({"train.optimizer=muon", "train.weight_decay=0.01", "train.steps=5"}));
+  EXPECT_FALSE(resume(folder / "parts", 12).finished);
+  EXPECT_EQ(last_weights(folder / "parts"), last_weights(folder / "1"));
+  const SafetensorsFile moments(folder / "1/checkpoints/step-00000012/optimizer.safetensors");
+  EXPECT_NE(moments.find("m.W_Q.weight"), nullptr);
+  EXPECT_EQ(moments.find("v.W_Q.weight"), nullptr);
+  EXPECT_NE(moments.find("v.token_embedding.weight"), nullptr);
+}
+
 TEST_F(LoopTest, AFinishedRunSaysSoAndCanBeExtended) {
   train(folder / "whole", small_run());
   train(folder / "parts", small_run({"train.steps=5"}));

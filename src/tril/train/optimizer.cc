@@ -5,6 +5,7 @@
 
 #include "tril/base/threads.h"
 #include "tril/ops/rows.h"
+#include "tril/train/muon.h"
 
 namespace tril {
 namespace {
@@ -17,6 +18,10 @@ Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engi
   for (int i = 0; i < parameters.size(); ++i) {
     const ParameterInfo& info = parameters.info(i);
     if (info.frozen) continue;
+    if (!has_moment2(i)) {
+      matrices_.push_back({info.offset, info.shape[0], info.shape[1]});
+      continue;
+    }
     const int64_t end = i + 1 < parameters.size() ? parameters.info(i + 1).offset : total;
     const bool decays = settings.decay == "all" || info.shape.rank() >= 2;
     if (!spans_.empty() && spans_.back().decays == decays &&
@@ -29,6 +34,10 @@ Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engi
   const Tensor both = memory_.zeros({2, total}, parameters.dtype());
   moment1_ = {{total}, parameters.dtype(), both.data};
   moment2_ = {{total}, parameters.dtype(), static_cast<char*>(both.data) + moment1_.bytes()};
+}
+
+bool Optimizer::has_moment2(int parameter) const {
+  return settings_.optimizer != "muon" || !muon_takes(parameters_.info(parameter));
 }
 
 double Optimizer::gradient_norm() const {
@@ -52,6 +61,8 @@ double Optimizer::gradient_norm() const {
 
 void Optimizer::update(int64_t step, double learning_rate, double gradient_norm) {
   const double scale = settings_.clip > 0 ? std::min(1.0, settings_.clip / (gradient_norm + 1e-6)) : 1.0;
+  if (!matrices_.empty())
+    update_matrices(learning_rate / settings_.learning_rate * settings_.muon_learning_rate, scale);
   for (const Span& span : spans_) {
     if (engine_ == Engine::fast) {
       update_fast(span, settings_, learning_rate, scale, step);
@@ -61,6 +72,25 @@ void Optimizer::update(int64_t step, double learning_rate, double gradient_norm)
       });
     }
   }
+}
+
+// One matrix is one thread's, so that the bits do not depend on how many there are.
+void Optimizer::update_matrices(double rate, double scale) {
+  const MuonStep step{rate, settings_.momentum, settings_.weight_decay, scale};
+  const Tensor w = parameters_.flat_values(), g = parameters_.flat_grads();
+  const auto run = [&](const Matrix& m, auto zero, const auto& body) {
+    using T = decltype(zero);
+    body(step, m.rows, m.cols, w.as<T>() + m.offset, g.as<T>() + m.offset, moment1().as<T>() + m.offset,
+         moment2().as<T>() + m.offset);
+  };
+  if (engine_ == Engine::fast) {
+    parallel_for(static_cast<int64_t>(matrices_.size()),
+                 [&](int64_t i) { run(matrices_[static_cast<size_t>(i)], float{}, muon_step_fast); });
+    return;
+  }
+  with_real(w.dtype, [&](auto zero) {
+    for (const Matrix& m : matrices_) run(m, zero, muon_step<decltype(zero)>);
+  });
 }
 
 template <class T>

@@ -4,7 +4,9 @@
 //   m ← β1 m + (1 − β1) g,   v ← β2 v + (1 − β2) g²
 //   w ← w − lr / (1 − β1ᵗ) · m / (√v / √(1 − β2ᵗ) + ε)
 // Clipping: g ← g · min(1, clip / (‖g‖ + 1e-6)), ‖g‖ over all parameters. With decay = matrices, only
-// parameters of two dimensions and more decay. A frozen parameter is passed by.
+// parameters of two dimensions and more decay. A frozen parameter is passed by. With optimizer = muon the
+// matrices inside the model take Muon's step (muon.h) at muon_learning_rate, which follows the same schedule
+// as learning_rate, and the rest takes AdamW's.
 #pragma once
 #include <vector>
 
@@ -22,16 +24,23 @@ class Optimizer {
   /// The norm of all gradients. Not finite where one of them is not.
   double gradient_norm() const;
   /// One update at the given step (from 1) and rate, with gradients scaled for clipping by the given norm.
+  /// The gradients of Muon's matrices are overwritten.
   void update(int64_t step, double learning_rate, double gradient_norm);
 
   Tensor moment1() const { return moment1_; }
+  /// Muon's matrices have no second moment: what stands there is scratch.
   Tensor moment2() const { return moment2_; }
+  bool has_moment2(int parameter) const;
 
  private:
   struct Span {
     int64_t offset, count;
     bool decays;
   };
+  struct Matrix {
+    int64_t offset, rows, cols;
+  };
+  void update_matrices(double rate, double scale);
   template <class T>
   void update_plain(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
   void update_fast(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
@@ -39,7 +48,8 @@ class Optimizer {
   Parameters& parameters_;
   TrainSettings settings_;
   Engine engine_;
-  std::vector<Span> spans_;  // neighbours that are treated alike are one
+  std::vector<Span> spans_;       // neighbours that are treated alike are one
+  std::vector<Matrix> matrices_;  // Muon's
   Arena memory_;
   Tensor moment1_, moment2_;
 };

@@ -26,6 +26,7 @@ struct TrainSettings {
   int64_t warmup = 0;                 // steps of linear rise
   int64_t cooldown = 0;               // trapezoid: steps of linear fall; 0 = a fifth of the steps
   double momentum = 0.95;             // Muon's
+  double muon_learning_rate = 0.02;   // Muon's, over the same schedule
   std::string freeze;                 // names of frozen parameters, comma separated prefixes
   bool recompute = false;
   int64_t eval_every = 50;

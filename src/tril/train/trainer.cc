@@ -69,8 +69,6 @@ void require_supported(const Config& config, const Tokenizer& tokenizer) {
         "word, "
         "or take the decoder family",
         config.model.family, tokenizer.kind());
-  if (config.train.optimizer == "muon")
-    refuse("train.optimizer 'muon' is not available in this version; there are adam and adamw");
   if (config.train.recompute) refuse("train.recompute is not available in this version; leave it false");
   if (config.lora.rank > 0)
     refuse("lora.rank {} is not available in this version; leave it 0", config.lora.rank);
@@ -176,9 +174,10 @@ void Trainer::stop_non_finite(int64_t step, double loss, double norm) const {
 
 void Trainer::describe(Checkpoint& checkpoint) const {
   const Parameters& p = model_->parameters();
-  const auto views = [&](const Tensor& flat) {
+  const auto views = [&](const Tensor& flat, bool second = false) {
     std::vector<StoredTensor> all;
     for (int i = 0; i < p.size(); ++i) {
+      if (second && !optimizer_->has_moment2(i)) continue;
       const ParameterInfo& info = p.info(i);
       all.push_back(stored(info.name, {info.shape, flat.dtype,
                                        static_cast<char*>(flat.data) + info.offset * size_of(flat.dtype)}));
@@ -191,7 +190,7 @@ void Trainer::describe(Checkpoint& checkpoint) const {
   const std::pair<const char*, Tensor> moments[] = {{"m.", optimizer_->moment1()},
                                                     {"v.", optimizer_->moment2()}};
   for (const auto& [prefix, flat] : moments) {
-    for (StoredTensor& view : views(flat)) {
+    for (StoredTensor& view : views(flat, prefix[0] == 'v')) {
       view.name = prefix + view.name;
       checkpoint.optimizer.push_back(std::move(view));
     }

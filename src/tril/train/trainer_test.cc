@@ -75,7 +75,7 @@ TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
 }
 
 TEST(Trainer, WhatIsNotBuiltIsRefusedAndNotPassedOver) {
-  for (const char* setting : {"train.optimizer=muon", "train.recompute=true"})
+  for (const char* setting : {"train.recompute=true"})
     EXPECT_THROW(Made({setting}), Refusal) << setting;
 }
 
