@@ -1,18 +1,22 @@
 """Small decoders as a whole in PyTorch (float64): logits, loss and the gradient of every weight, for the settings that
-make a post-norm TinyGPT, a character GPT, GPT-2, Llama, microgpt, an encoder, and one with the rarer switches.
+make a post-norm TinyGPT, a character GPT, GPT-2, Llama, microgpt, an encoder, one with the rarer switches, and a character GPT
+under dropout by tril's draws.
 
 Weights are named, and laid out, as tril's; settings have the keys of tril's [model] section."""
+import itertools
+
 import torch
 from torch.nn import functional as F
 
 from common import tensor, write
+from draws import factors
 from op_cases import draw
 
 WIDTH, HIDDEN, CONTEXT, VOCABULARY = 8, 10, 7, 11
 DEFAULTS = dict(d_model=WIDTH, heads=2, kv_heads=2, hidden=HIDDEN, layers=2, context=CONTEXT, vocab_size=VOCABULARY, norm="layer",
                 norm_place="pre", norm_gain=True, embedding_norm=False, final_norm=True, position="learned", activation="relu",
                 bias=False, attention_bias=False, head_bias=False, tied=False, mask="causal", qk_norm=False, softcap=0.0,
-                norm_epsilon=1e-5, rope_theta=10000.0, rope_pairing="half")
+                norm_epsilon=1e-5, rope_theta=10000.0, rope_pairing="half", dropout=0.0)
 VARIANTS = {
     "tiny_gpt": dict(norm_place="post", final_norm=False, position="sinusoidal", bias=True, head_bias=True),
     "character_gpt": dict(activation="gelu", tied=True),
@@ -22,6 +26,7 @@ VARIANTS = {
     "encoder": dict(mask="none", norm="none", head_bias=True),
     "rarer": dict(norm="rms", position="rotary", rope_pairing="interleaved", rope_theta=50.0, activation="relu2", qk_norm=True,
                   softcap=2.0, attention_bias=True, tied=True),
+    "dropped": dict(activation="gelu", tied=True, dropout=0.3),
 }
 
 
@@ -80,6 +85,11 @@ def make_weights(c):
 
 
 def forward(c, w, ids):
+    streams = itertools.count()  # each call of dropout has its own draws
+
+    def drop(x):
+        return x * factors(x.shape, c["dropout"], next(streams)) if c["dropout"] else x
+
     def layer(x, name):
         return F.linear(x, w[name + ".weight"], w.get(name + ".bias"))
 
@@ -97,6 +107,10 @@ def forward(c, w, ids):
             q, k = (rotary(y, c["rope_theta"], c["rope_pairing"] == "interleaved") for y in (q, k))
         if c["qk_norm"]:
             q, k = (F.rms_norm(y, y.shape[-1:], None, c["norm_epsilon"]) for y in (q, k))
+        if c["dropout"]:  # PyTorch's can't be told which weights to drop
+            later = torch.ones(q.shape[-2], q.shape[-2], dtype=torch.bool).triu(1)
+            weights = (q @ k.mT / q.shape[-1] ** 0.5).masked_fill(later, -torch.inf).softmax(-1)
+            return layer((drop(weights) @ v).transpose(1, 2).flatten(2), name + "W_O")
         messages = F.scaled_dot_product_attention(q, k, v, is_causal=c["mask"] == "causal", enable_gqa=True)
         return layer(messages.transpose(1, 2).flatten(2), name + "W_O")
 
@@ -112,13 +126,14 @@ def forward(c, w, ids):
         x = x + w["position_embedding.weight"][: ids.shape[1]]
     if c["position"] == "sinusoidal":
         x = x + sinusoidal(ids.shape[1])
+    x = drop(x)
     if c["embedding_norm"]:
         x = norm(x, "embedding_norm")
     for i in range(c["layers"]):
         a, m = f"blocks.{i}.attention", f"blocks.{i}.mlp"
         if c["norm_place"] == "pre":
-            x = x + attention(norm(x, a + "_norm"), a + ".")
-            x = x + feed_forward(norm(x, m + "_norm"), m + ".")
+            x = x + drop(attention(norm(x, a + "_norm"), a + "."))
+            x = x + drop(feed_forward(norm(x, m + "_norm"), m + "."))
         else:
             x = norm(x + attention(x, a + "."), a + "_norm")
             x = norm(x + feed_forward(x, m + "."), m + "_norm")

@@ -32,6 +32,7 @@ ModelConfig config_of(const json& stored) {
   c.bias = stored["bias"], c.attention_bias = stored["attention_bias"], c.head_bias = stored["head_bias"];
   c.tied = stored["tied"], c.mask = text(stored["mask"]), c.qk_norm = stored["qk_norm"];
   c.softcap = stored["softcap"], c.norm_epsilon = stored["norm_epsilon"];
+  c.dropout = stored["dropout"];
   c.rope_theta = stored["rope_theta"], c.rope_pairing = text(stored["rope_pairing"]);
   return c;
 }

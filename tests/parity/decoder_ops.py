@@ -4,6 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from common import values, write
+from draws import factors
 from models import sinusoidal
 from op_cases import case, draw
 
@@ -53,7 +54,7 @@ def rotary(x, heads=1, start=0, theta=10000.0, interleaved=0):
 
 
 def dropout(x, p):
-    return F.dropout(x, p, training=True)
+    return x * factors(x.shape, p) if p else F.dropout(x, p, training=True)
 
 
 def slice_rows(table, start=0, count=1):
@@ -89,7 +90,7 @@ ops = {
     "rotary": [case(rotary, {"x": draw((2, 3, 8))}, heads=2), case(rotary, {"x": draw((1, 5, 12))}, heads=2, interleaved=1),
                case(rotary, {"x": draw((1, 3, 6))}, start=78), case(rotary, {"x": draw((1, 2, 6))}, start=40, interleaved=1),
                case(rotary, {"x": draw((1, 2, 4))}, start=4095, theta=500000.0)],
-    "dropout": [case(dropout, {"x": draw((3, 5))}, p=0.0)],  # with p > 0 the draws are tril's own
+    "dropout": [case(dropout, {"x": draw((3, 5))}, p=0.0)],
     "slice_rows": [case(slice_rows, {"table": draw((5, 3))}, start=2, count=3)],
     "linear_cross_entropy": [case(linear_cross_entropy, {"x": draw((3, 5)), "weight": draw((7, 5)), "targets": some,
                                                          "bias": draw((7,))}),
@@ -98,5 +99,6 @@ ops = {
                              case(linear_cross_entropy, {"x": draw((3, 5)), "weight": draw((7, 5)), "targets": some},
                                   cap=1.5)],
 }
+ops["dropout"].append(case(dropout, {"x": draw((4, 7))}, p=0.3))  # which are dropped: tril's own draws
 write(__file__, "decoder_ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()],
                                 "sinusoidal": {"shape": [80, 6], "data": values(sinusoidal(80, 6))}})

@@ -5,6 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from common import write
+from draws import factors
 from op_cases import case, draw, visible
 
 
@@ -67,6 +68,14 @@ def attention(q, k, v, pad=None, heads=1, kv_heads=0, causal=1):
     return messages.transpose(1, 2).flatten(2)
 
 
+def dropped_attention(q, k, v, heads, dropout):
+    """Self-attention whose weights are dropped by tril's draws; PyTorch's own can't be told which to drop."""
+    q, k, v = (x.unflatten(-1, (heads, -1)).transpose(1, 2) for x in (q, k, v))
+    scores = (q @ k.mT / math.sqrt(q.shape[-1])).masked_fill(~visible(q.shape[-2], k.shape[-2]), -math.inf)
+    weights = scores.softmax(-1)
+    return (weights * factors(weights.shape, dropout) @ v).transpose(1, 2).flatten(2)
+
+
 def cross_entropy(logits, targets, sum=0, ignore_index=-100):
     return F.cross_entropy(logits.flatten(0, -2), targets.flatten().long(), reduction="sum" if sum else "mean",
                            ignore_index=ignore_index)
@@ -120,4 +129,5 @@ ops = {
                     case(head_linear, {"x": draw((4, 6)), "weight": draw((6, 5))}, heads=3),
                     case(head_linear, {"x": draw((2, 1, 8)), "weight": draw((6, 4))}, heads=2, out_of=1)],
 }
+ops["attention"].append(case(dropped_attention, qkv(2, 5, 5, 6, 6, 4), heads=2, dropout=0.4))
 write(__file__, "ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()]})

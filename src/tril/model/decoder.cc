@@ -76,6 +76,7 @@ Var Decoder::attend(Tape& tape, int64_t index, Var x, const Pass& pass) const {
   AttentionOptions options{.heads = config_.heads, .kv_heads = kv_heads_};
   options.causal = config_.mask == "causal";
   options.lengths = pass.lengths;
+  options.dropout = config_.dropout;
   const Var messages = pass.cache == nullptr
                            ? attention(tape, q, k, v, options)
                            : attention(tape, q, pass.cache->append(index, k.value(), v.value()), options);

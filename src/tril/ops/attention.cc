@@ -7,6 +7,7 @@
 
 #include "tril/base/threads.h"
 #include "tril/ops/attention_layout.h"
+#include "tril/ops/dropout.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
 
@@ -28,8 +29,15 @@ void softmax_visible(int64_t first, int64_t end, int64_t keys, T* row) {
   for (int64_t j = 0; j < keys; ++j) row[j] = j >= first && j < end && sum != 0 ? row[j] / sum : T{0};
 }
 
+/// What dropout multiplies weight n by; 1 where it is off.
 template <class T>
-void forward(const Layout& s, const T* q, const T* k, const T* v, T* weights, T* messages) {
+T factor_of(const DropoutMask& mask, int64_t n) {
+  return mask.drops() ? static_cast<T>(mask.factor(n)) : T{1};
+}
+
+template <class T>
+void forward(const Layout& s, const DropoutMask& mask, const T* q, const T* k, const T* v, T* weights,
+             T* messages) {
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
       const Head at = s.head(b, h);
@@ -43,10 +51,10 @@ void forward(const Layout& s, const T* q, const T* k, const T* v, T* weights, T*
         }
         softmax_visible(at.first(i), at.end(i), at.keys, row);
         T* message = messages + at.m + i * s.m_width();
-        for (int64_t d = 0; d < s.head_v; ++d) {
-          T sum = 0;
-          for (int64_t j = at.first(i); j < at.end(i); ++j) sum += row[j] * v[at.v + j * s.v_width() + d];
-          message[d] = sum;
+        std::fill_n(message, s.head_v, T{0});
+        for (int64_t j = at.first(i); j < at.end(i); ++j) {
+          const T share = row[j] * factor_of<T>(mask, at.w + i * at.keys + j);
+          for (int64_t d = 0; d < s.head_v; ++d) message[d] += share * v[at.v + j * s.v_width() + d];
         }
       }
     }
@@ -54,8 +62,8 @@ void forward(const Layout& s, const T* q, const T* k, const T* v, T* weights, T*
 }
 
 template <class T>
-void backward(const Layout& s, const T* q, const T* k, const T* v, const T* weights, const T* dm, T* dq,
-              T* dk, T* dv) {
+void backward(const Layout& s, const DropoutMask& mask, const T* q, const T* k, const T* v, const T* weights,
+              const T* dm, T* dq, T* dk, T* dv) {
   for (int64_t b = 0; b < s.batch; ++b) {
     for (int64_t h = 0; h < s.heads; ++h) {
       const Head at = s.head(b, h);
@@ -66,7 +74,7 @@ void backward(const Layout& s, const T* q, const T* k, const T* v, const T* weig
         const auto e = [&](int64_t j) {
           T sum = 0;
           for (int64_t d = 0; d < s.head_v; ++d) sum += up[d] * v[at.v + j * s.v_width() + d];
-          return sum;
+          return sum * factor_of<T>(mask, at.w + i * at.keys + j);
         };
         T mean = 0;
         for (int64_t j = at.first(i); j < at.end(i); ++j) mean += row[j] * e(j);
@@ -78,7 +86,8 @@ void backward(const Layout& s, const T* q, const T* k, const T* v, const T* weig
             if (dk != nullptr) dk[key + d] += ds * q[query + d];
           }
           if (dv == nullptr) continue;
-          for (int64_t d = 0; d < s.head_v; ++d) dv[value + d] += row[j] * up[d];
+          const T share = row[j] * factor_of<T>(mask, at.w + i * at.keys + j);
+          for (int64_t d = 0; d < s.head_v; ++d) dv[value + d] += share * up[d];
         }
       }
     }
@@ -132,9 +141,24 @@ void weigh_fast(const Head& at, float* weights) {
 #endif
 }
 
+// Row i of the head's weights, or of their gradients, as dropout leaves it.
+void drop_row(const Head& at, const DropoutMask& mask, int64_t i, const float* x, float* y) {
+  for (int64_t j = at.first(i); j < at.end(i); ++j)
+    y[j] = x[j] * static_cast<float>(mask.factor(at.w + i * at.keys + j));
+}
+
+/// The weights that make the messages: w itself, or in training with dropout what it leaves of them, in
+/// `room`.
+const float* used_weights(const Head& at, const DropoutMask& mask, const float* w, float* room) {
+  if (!mask.drops()) return w;
+  std::fill_n(room, at.queries * at.keys, 0.0f);
+  for (int64_t i = 0; i < at.queries; ++i) drop_row(at, mask, i, w + i * at.keys, room + i * at.keys);
+  return room;
+}
+
 // The pointers stand at the head's own first numbers here and in backward_head.
-void forward_head(const Layout& s, const Head& at, const float* q, const float* k, const float* v, float* w,
-                  float* m) {
+void forward_head(const Layout& s, const Head& at, const DropoutMask& mask, const float* q, const float* k,
+                  const float* v, float* w, float* m, float* room) {
   const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
   const float scale = static_cast<float>(s.scale);
   if (by_gemm(s, at, q, k, v)) {
@@ -143,7 +167,8 @@ void forward_head(const Layout& s, const Head& at, const float* q, const float* 
         {.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_k, .alpha = s.scale, .lda = qw, .ldb = kw}, q,
         k, w);
     weigh_fast(at, w);
-    gemm_one_thread({.m = at.queries, .n = s.head_v, .k = at.keys, .ldb = vw, .ldc = mw}, w, v, m);
+    const float* used = used_weights(at, mask, w, room);
+    gemm_one_thread({.m = at.queries, .n = s.head_v, .k = at.keys, .ldb = vw, .ldc = mw}, used, v, m);
     return;
   }
   for (int64_t i = 0; i < at.queries; ++i) {
@@ -151,19 +176,25 @@ void forward_head(const Layout& s, const Head& at, const float* q, const float* 
     rows::dots(q + i * qw, k + first * kw, kw, at.end(i) - first, s.head_k, scale, w + i * at.keys + first);
   }
   weigh_fast(at, w);
+  const float* used = used_weights(at, mask, w, room);
   for (int64_t i = 0; i < at.queries; ++i) {
     const int64_t first = at.first(i);
     std::fill(m + i * mw, m + i * mw + s.head_v, 0.0f);
-    rows::combine(w + i * at.keys + first, v + first * vw, vw, at.end(i) - first, s.head_v, m + i * mw);
+    rows::combine(used + i * at.keys + first, v + first * vw, vw, at.end(i) - first, s.head_v, m + i * mw);
   }
 }
 
 // ds [Tq, Tk] is scratch; invisible places of it are zero.
-void backward_head(const Layout& s, const Head& at, const float* q, const float* k, const float* v,
-                   const float* w, const float* dm, float* dq, float* dk, float* dv, float* ds) {
+void backward_head(const Layout& s, const Head& at, const DropoutMask& mask, const float* q, const float* k,
+                   const float* v, const float* w, const float* dm, float* dq, float* dk, float* dv,
+                   float* ds) {
   const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
   const Transpose yes = Transpose::yes;
   const bool products = by_gemm(s, at, q, k, v);
+  if (products && dv != nullptr)
+    gemm_one_thread(
+        {.ta = yes, .m = at.keys, .n = s.head_v, .k = at.queries, .beta = 1, .ldb = mw, .ldc = vw},
+        used_weights(at, mask, w, ds), dm, dv);
   if (products)
     gemm_one_thread({.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_v, .lda = mw, .ldb = vw}, dm, v,
                     ds);
@@ -172,13 +203,17 @@ void backward_head(const Layout& s, const Head& at, const float* q, const float*
     float* row = ds + i * at.keys;
     const float* weight = w + i * at.keys;
     const int64_t count = end - first;
+    if (!products && dv != nullptr) {
+      if (mask.drops()) drop_row(at, mask, i, weight, row);
+      rows::spread((mask.drops() ? row : weight) + first, dm + i * mw, vw, count, s.head_v, dv + first * vw);
+    }
     if (!products) rows::dots(dm + i * mw, v + first * vw, vw, count, s.head_v, 1, row + first);
+    if (mask.drops()) drop_row(at, mask, i, row, row);
     const float mean = rows::dot(weight + first, row + first, count);
     for (int64_t j = first; j < end; ++j) row[j] = weight[j] * (row[j] - mean);
     std::fill(row, row + first, 0.0f);
     std::fill(row + end, row + at.keys, 0.0f);
     if (products) continue;
-    if (dv != nullptr) rows::spread(weight + first, dm + i * mw, vw, count, s.head_v, dv + first * vw);
     rows::scale(row + first, static_cast<float>(s.scale), row + first, count);
     if (dq != nullptr) rows::combine(row + first, k + first * kw, kw, count, s.head_k, dq + i * qw);
     if (dk != nullptr) rows::spread(row + first, q + i * qw, kw, count, s.head_k, dk + first * kw);
@@ -192,9 +227,6 @@ void backward_head(const Layout& s, const Head& at, const float* q, const float*
     gemm_one_thread(
         {.ta = yes, .m = keys, .n = s.head_k, .k = n, .alpha = s.scale, .beta = 1, .ldb = qw, .ldc = kw}, ds,
         q, dk);
-  if (dv != nullptr)
-    gemm_one_thread({.ta = yes, .m = keys, .n = s.head_v, .k = n, .beta = 1, .ldb = mw, .ldc = vw}, w, dm,
-                    dv);
 }
 
 // Calls body(head, scratch) for every example and head; heads that share keys and values run one after the
@@ -214,18 +246,20 @@ void each_head(const Layout& s, const Body& body) {
   });
 }
 
-void forward_fast(const Layout& s, const float* q, const float* k, const float* v, float* w, float* m) {
-  each_head(s, [&](const Head& at, int64_t) {
-    forward_head(s, at, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m);
+void forward_fast(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
+                  float* w, float* m, float* scratch) {
+  each_head(s, [&](const Head& at, int64_t place) {
+    forward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m,
+                 scratch == nullptr ? nullptr : scratch + place);
   });
 }
 
-void backward_fast(const Layout& s, const float* q, const float* k, const float* v, const float* w,
-                   const float* dm, float* dq, float* dk, float* dv, float* ds) {
+void backward_fast(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
+                   const float* w, const float* dm, float* dq, float* dk, float* dv, float* ds) {
   const auto shift = [](float* p, int64_t by) { return p == nullptr ? nullptr : p + by; };
   each_head(s, [&](const Head& at, int64_t scratch) {
-    backward_head(s, at, q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m, shift(dq, at.q), shift(dk, at.k),
-                  shift(dv, at.v), ds + scratch);
+    backward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m, shift(dq, at.q),
+                  shift(dk, at.k), shift(dv, at.v), ds + scratch);
   });
 }
 
@@ -318,25 +352,28 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
   const Shape shape = documents ? Shape{s.pairs() * s.heads} : Shape{s.batch, s.heads, s.queries, s.keys};
   const Tensor weights = tape.arena().tensor(shape, tape.dtype());
   Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
+  const DropoutMask mask = next_mask(tape, options.dropout);
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if (tape.tracing() && !documents) name_scores(tape, s, q.v<T>(), k.v<T>());
     if constexpr (std::is_same_v<T, float>) {
       if (tape.fast()) {
-        forward_fast(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>());
-        if (!wants || !tape.recording()) return;
-        const Tensor ds = tape.arena().tensor({s.pairs() * s.kv_heads}, DType::f32);
+        const bool keeps = wants && tape.recording();
+        const Tensor ds =
+            tape.arena().tensor({keeps || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
+        forward_fast(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>(), ds.as<T>());
+        if (!keeps) return;
         tape.on_backward([=] {
-          backward_fast(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(), k.g<T>(),
-                        v.g<T>(), ds.as<T>());
+          backward_fast(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(),
+                        k.g<T>(), v.g<T>(), ds.as<T>());
         });
         return;
       }
     }
-    forward(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>());
+    forward(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>());
     if (wants)
       tape.on_backward([=] {
-        backward(s, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(), k.g<T>(),
+        backward(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(), k.g<T>(),
                  v.g<T>());
       });
   });
@@ -354,9 +391,9 @@ Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions&
     const T *k = cache.keys.as<T>(), *v = cache.values.as<T>();
     if (tape.tracing()) name_scores(tape, s, q.v<T>(), k);
     if constexpr (std::is_same_v<T, float>) {
-      if (tape.fast()) return forward_fast(s, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
+      if (tape.fast()) return forward_fast(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>(), nullptr);
     }
-    forward(s, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
+    forward(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
   });
   tape.name("weights", weights);
   return messages;
@@ -372,6 +409,7 @@ const OpSpec attention_spec{
           options.heads = static_cast<int64_t>(attribute(a, "heads", 1));
           options.kv_heads = static_cast<int64_t>(attribute(a, "kv_heads", 0));
           options.causal = attribute(a, "causal", 1) != 0;
+          options.dropout = attribute(a, "dropout", 0);
           return attention(tape, in[0], in[1], in[2], options, in.size() > 3 ? in[3] : Var());
         },
     .cases = {{{{0, 3, 4}, {0, 3, 4}, {0, 3, 4}, {}}},
@@ -381,6 +419,8 @@ const OpSpec attention_spec{
               {{{2, 4, 8}, {2, 4, 4}, {2, 4, 6}, {}}, {{"heads", 4}, {"kv_heads", 2}}},
               {{{1, 3, 6}, {1, 5, 6}, {1, 5, 6}, {1}}, {{"heads", 2}}, 5},
               {{{2, 4, 6}, {2, 4, 6}, {2, 4, 6}, {}}, {{"heads", 2}, {"causal", 0}}},
+              {{{2, 4, 6}, {2, 4, 6}, {2, 4, 6}, {2}}, {{"heads", 2}, {"dropout", 0.4}}, 4},
+              {{{1, 17, 64}, {1, 19, 64}, {1, 19, 64}, {}}, {{"dropout", 0.4}}},
               {{{1, 17, 64}, {1, 19, 64}, {1, 19, 64}, {1}}, {{"heads", 1}}, 19}}};
 
 }  // namespace tril

@@ -5,6 +5,8 @@
 //   softmax over j of masked_scores;  a row with nothing visible gives zeros messages[b,i,h,d] = sum_j
 //   weights[b,h,i,j] v[b,j,g,d] with e = dmessages · v:  ds[b,h,i,j] = weights (e[b,h,i,j] − sum_j' weights
 //   e), dq += a ds k,   dk += a dsᵀ q,   dv += weightsᵀ dmessages
+// With dropout p, in training alone: messages are made of weights k/(1 − p), k drawn 0 or 1 for each weight
+// (ops/dropout.h), and e is multiplied by the same factor.
 // Shapes: q [B, Tq, H·d_k] | k [B, Tk, H_kv·d_k] | v [B, Tk, H_kv·d_v] | messages [B, Tq, H·d_v] | pad [B],
 // optional; Tq ≤ Tk: the queries are the last Tq positions (Tq = 1 is a window model's last query, or a step
 // with a cache). Gradients are added. Under tracing, scores, masked_scores and weights [B, H, Tq, Tk] are
@@ -20,6 +22,7 @@ struct AttentionOptions {
   int64_t kv_heads = 0;  // 0 = heads
   double scale = 0;      // 0 = 1/√(d_k of a head)
   bool causal = true;
+  double dropout = 0;   // chance of a weight to be dropped in training
   Tensor lengths = {};  // documents laid one after the other in a batch of one: the rows of each, i32 [N]
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tril/ops/dropout.h"
 #include "tril/ops/matmul.h"
 #include "tril/ops/op_testing.h"
 #include "tril/ops/scale.h"
@@ -49,6 +50,42 @@ TEST_F(Attention, EqualsTheCompositionOfItsParts) {
   for (int n = 0; n < 3; ++n)
     for (int64_t i = 0; i < a[n].count(); ++i)
       EXPECT_NEAR(a[n].grad().at(i), b[n].grad().at(i), 1e-13) << "input " << n << " at " << i;
+}
+
+// Under dropout the weights are an op's rows too: softmax, dropout, messages.
+TEST_F(Attention, DropsWeightsAsDropoutDoes) {
+  Tape one({Engine::reference, DType::f64}), other({Engine::reference, DType::f64});
+  const auto run = [](Tape& t, bool whole) {
+    std::vector<Var> in;
+    for (double phase : {1, 2, 3}) {
+      const Tensor x = t.arena().tensor({2, 6, 4}, DType::f64), g = t.arena().zeros({2, 6, 4}, DType::f64);
+      for (int64_t i = 0; i < x.count(); ++i) x.as<double>()[i] = std::sin(phase + static_cast<double>(i));
+      in.push_back(t.leaf(x, g.data));
+    }
+    Var y = whole ? attention(t, in[0], in[1], in[2], {.dropout = 0.4}) : [&] {
+      Var weights = softmax(t, mask(t, scale(t, matmul(t, in[0], in[1], true), 0.5), Var()));
+      return matmul(t, dropout(t, weights, 0.4), in[2]);
+    }();
+    for (int64_t i = 0; i < y.count(); ++i) y.g<double>()[i] = std::cos(static_cast<double>(i));
+    t.backward(t.make({}, true), 0);
+    std::vector<Tensor> all = {y.value()};
+    for (Var x : in) all.push_back(x.grad());
+    return all;
+  };
+  const std::vector<Tensor> whole = run(one, true), parts = run(other, false);
+  for (size_t n = 0; n < whole.size(); ++n)
+    for (int64_t i = 0; i < whole[n].count(); ++i)
+      EXPECT_NEAR(whole[n].at(i), parts[n].at(i), 1e-13) << "tensor " << n << " at " << i;
+}
+
+TEST_F(Attention, NothingIsDroppedWhereNothingIsRecorded) {
+  Tape evaluation({Engine::fast, DType::f32, false});
+  const Tensor x = evaluation.arena().tensor({1, 3, 2}, DType::f32);
+  for (int64_t i = 0; i < 6; ++i) x.as<float>()[i] = static_cast<float>(i);
+  const Var v = evaluation.constant(x);
+  const Var plain = attention(evaluation, v, v, v, {}),
+            dropped = attention(evaluation, v, v, v, {.dropout = 0.9});
+  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(plain.value().at(i), dropped.value().at(i));
 }
 
 TEST_F(Attention, LastQueryAloneEqualsTheLastRow) {

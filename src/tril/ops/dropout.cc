@@ -4,26 +4,19 @@
 #include <cassert>
 
 #include "tril/base/threads.h"
-#include "tril/tensor/draws.h"
 
 namespace tril {
 namespace {
 
-struct Mask {
-  Draws draws;
-  double p;
-  bool kept(int64_t i) const { return draws.uniform_at(static_cast<uint64_t>(i)) >= p; }
-};
-
 // Numbers first … last − 1.
 template <class T>
-void forward(int64_t first, int64_t last, const Mask& mask, const T* x, T* y) {
+void forward(int64_t first, int64_t last, const DropoutMask& mask, const T* x, T* y) {
   const T grown = static_cast<T>(1 / (1 - mask.p));
   for (int64_t i = first; i < last; ++i) y[i] = mask.kept(i) ? x[i] * grown : T{0};
 }
 
 template <class T>
-void backward(int64_t first, int64_t last, const Mask& mask, const T* dy, T* dx) {
+void backward(int64_t first, int64_t last, const DropoutMask& mask, const T* dy, T* dx) {
   const T grown = static_cast<T>(1 / (1 - mask.p));
   for (int64_t i = first; i < last; ++i)
     if (mask.kept(i)) dx[i] += dy[i] * grown;
@@ -31,12 +24,16 @@ void backward(int64_t first, int64_t last, const Mask& mask, const T* dy, T* dx)
 
 }  // namespace
 
+DropoutMask next_mask(Tape& tape, double p) {
+  assert(p >= 0 && p < 1);
+  return tape.recording() && p > 0 ? DropoutMask{tape.draws(), p} : DropoutMask{};
+}
+
 // The plain loops serve both engines, since the hash is what takes the time; the fast one cuts them for
 // threads.
 Var dropout(Tape& tape, Var x, double p) {
-  assert(p >= 0 && p < 1);
-  if (!tape.recording() || p == 0) return x;
-  const Mask mask{tape.draws(), p};
+  const DropoutMask mask = next_mask(tape, p);
+  if (!mask.drops()) return x;
   Var y = tape.make(x.shape(), x.wants_grad());
   const int64_t n = x.count(), grain = tape.fast() ? 1 << 14 : std::max<int64_t>(n, 1);
   const auto each_piece = [n, grain](const auto& body) {
