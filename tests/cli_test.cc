@@ -180,11 +180,56 @@ TEST(Cli, BenchSkipsPeersThatAreNotAtHand) {
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const auto json = nlohmann::json::parse(result.out);
   EXPECT_TRUE(json["rows"].empty());
-  ASSERT_EQ(json["skipped"].size(), 1u);
+  ASSERT_EQ(json["skipped"].size(), 2u);  // PyTorch and JAX
   EXPECT_EQ(json["skipped"][0]["name"].get<std::string>(), "tiny-gpt-abc");
   EXPECT_GT(json["skipped"][0]["tril"].get<double>(), 0);
   expect_refused({"bench", "peers", "--row", "none"},
-                 "tril: there is no row of that name; tril bench peers without --row measures all");
+                 "tril: there is no row 'none'; tril bench peers without --row measures all");
+  expect_refused(
+      {"bench", "peers", "--row", "one-head-smok"},
+      "tril: there is no row 'one-head-smok'; the nearest is 'one-head-smoke'; tril bench peers without "
+      "--row measures all");
+  expect_refused({"bench", "peers", "--program", "llm=/bin/true"},
+                 "tril: --program: there is no 'llm'; the nearest is 'llm.c'");
+  expect_refused({"bench", "peers", "--program", "llm.c=/none"},
+                 "tril: --program llm.c: '/none' is not there");
+}
+
+// A peer of two lines of shell, which answers every request with the same line.
+nlohmann::json bench_against(const std::string& answer) {
+  const TemporaryFolder folder;
+  const std::string peer = folder / "peer.sh";
+  std::ofstream(peer) << "#!/bin/sh\nwhile read -r line; do echo '" << answer << "'; done\n";
+  std::filesystem::permissions(peer, std::filesystem::perms::owner_all);
+  const ProgramResult result =
+      run_program({"bench", "peers", "--row", "tiny-gpt-abc", "--no-compile", "--threads", "1", "--json"},
+                  {.environment = {"TRIL_PYTHON=" + peer}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  return nlohmann::json::parse(result.out);
+}
+
+TEST(Cli, BenchAsksAPeerRoundByRound) {
+  const auto same =
+      bench_against(R"({"rate": 0.5, "seconds": 1, "first_loss": 1.313596, "last_loss": 0.01})");
+  ASSERT_EQ(same["rows"].size(), 2u);  // PyTorch and JAX
+  for (const auto& row : same["rows"]) {
+    EXPECT_EQ(row["peer"], 0.5);
+    EXPECT_EQ(row["ratio"], row["tril"].get<double>() / 0.5);
+    EXPECT_EQ(row["tried"][0]["rounds"], 5);
+    EXPECT_EQ(row["met"], true);
+  }
+  for (const char* losses :
+       {R"("first_loss": 1.32, "last_loss": 0)", R"("first_loss": 1.313596, "last_loss": 0.1)"})
+    for (const auto& row :
+         bench_against(fmt::format(R"({{"rate": 0.5, "seconds": 1, {}}})", losses))["rows"]) {
+      EXPECT_EQ(row["same_work"], false) << losses;
+      EXPECT_EQ(row["met"], false);
+    }
+  const auto once = bench_against(R"({"rate": 0.5, "seconds": 21})");
+  EXPECT_EQ(once["rows"][0]["tried"][0]["rounds"], 1);
+  const auto broken = bench_against("no JSON");
+  EXPECT_TRUE(broken["rows"].empty());
+  EXPECT_EQ(broken["skipped"][0]["why"], "eager, 1 thread: it gave no result: no JSON");
 }
 
 TEST(Cli, SetupKnowsPeersAlone) {

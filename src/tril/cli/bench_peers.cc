@@ -1,270 +1,180 @@
-// Timing tril beside its peers.
+// Rounds of tril and its peers, interleaved, and what they give.
 #include "tril/cli/bench_peers.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cmath>
 #include <cstdlib>
-#include <filesystem>
-#include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "tril/base/build_info.h"
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/progress.h"
+#include "tril/base/quote.h"
+#include "tril/base/suggest.h"
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
 #include "tril/cli/child.h"
-#include "tril/data/windows.h"
-#include "tril/model/model.h"
-#include "tril/tensor/random.h"
-#include "tril/train/config.h"
-#include "tril/train/trainer.h"
 
 namespace tril::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// The work of a row: a preset, some settings over it, and how its text comes about.
-enum class Text { kOwn, kRandomIds, kVillages };
-struct Work {
-  const char* name;
-  std::vector<std::string> settings;
-  Text text;
-  int64_t vocabulary;  // of random ids
-  const char* script;
-  std::vector<std::string> words;  // of the script
-  const char* against;
-  double goal;
-  int rounds;
-  bool same_seed;  // both draw the same weights and batches, so their losses must agree
+constexpr double kLongRound = 20;   // seconds: a side whose rounds take longer has one
+constexpr double kFarBehind = 0.7;  // a way slower than this share of its contest's best has one too
+
+/// One way of one contest, while it runs.
+struct Side {
+  const Contest& contest;
+  const Way& way;
+  std::unique_ptr<Partner> partner = nullptr;
+  std::vector<double> rates = {};
+  Timed best = {};
+  std::string failure = {};
+  bool done = false;
 };
 
-std::vector<Work> works() {
-  const std::string steps = "100";
-  return {
-      {"one-head-smoke", {}, Text::kOwn, 0, "one_head.py", {"--repeat", "1"}, "PyTorch", 4, 3, true},
-      {"tiny-gpt-abc",
-       {},
-       Text::kOwn,
-       0,
-       "gpt.py",
-       {"tiny-gpt-abc", "--repeat", "1"},
-       "PyTorch",
-       20,
-       3,
-       true},
-      {"shakespeare-char",
-       {"train.steps=2000"},
-       Text::kRandomIds,
-       65,
-       "gpt.py",
-       {"shakespeare-char", "--repeat", "1", "--steps", steps},
-       "PyTorch",
-       2,
-       3,
-       false},
-      {"gpt2-124m",
-       {"train.batch=4", "train.block=64"},
-       Text::kRandomIds,
-       50257,
-       "gpt.py",
-       {"gpt2-124m", "--repeat", "1", "--steps", "5"},
-       "PyTorch",
-       1.2,
-       2,
-       false},
-      {"microgpt",
-       {"run.engine=fast", "run.dtype=f32"},
-       Text::kVillages,
-       0,
-       "microgpt.py",
-       {},
-       "plain Python",
-       15000,
-       2,
-       true},
-  };
-}
-
-struct Timed {
-  double rate = 0;  // targets (microgpt: steps) a second
-  double first_loss = 0, last_loss = 0;
-  std::string how;
-};
-
-// What tril trains on, built once for all rounds.
-struct Prepared {
-  Config config;
-  Corpus corpus;
-  int64_t steps;
-};
-
-std::string villages() {
-  return source_folder() + "/tests/parity/villages.txt";
-}
-
-Prepared prepare(const Work& work) {
-  ConfigBuilder builder;
-  builder.add_preset(work.name);
-  for (const std::string& setting : work.settings) builder.set(setting);
-  if (work.text == Text::kVillages) builder.set("data.path=" + villages());
-  Prepared prepared;
-  prepared.config = builder.finish();
-  if (work.text == Text::kRandomIds) {
-    // the ids that gpt.py draws
-    std::vector<int32_t>& ids = prepared.corpus.parts[0].ids;
-    ids.resize(1000000);
-    TorchGenerator generator(1);
-    generator.randint(ids, 0, work.vocabulary);
-    prepared.corpus.parts[0].starts = {0, static_cast<int64_t>(ids.size())};
-    prepared.config.model.vocab_size = work.vocabulary;
-  } else {
-    CorpusOptions options;
-    options.announce = false;
-    options.document_bounds = prepared.config.train.batches == "documents";
-    prepared.corpus = build_corpus(prepared.config.data, options);
-    prepared.config.model.vocab_size = prepared.corpus.tokenizer->vocab_size();
-  }
-  prepared.steps = prepared.config.train.steps;
-  const auto asked = std::find(work.words.begin(), work.words.end(), "--steps");
-  if (asked != work.words.end()) prepared.steps = std::stoll(*(asked + 1));
-  return prepared;
-}
-
-// The first step sets up memory; it is not timed, in tril as in the peers.
-Timed time_tril(const Prepared& prepared, bool count_steps) {
-  Trainer trainer(prepared.config, prepared.corpus);
-  Timed timed;
-  timed.first_loss = trainer.step().loss;
-  int64_t units = 0;
-  const auto start = std::chrono::steady_clock::now();
-  for (int64_t step = 2; step <= prepared.steps; ++step) {
-    const StepResult done = trainer.step();
-    units += count_steps ? 1 : done.targets;
-    timed.last_loss = done.loss;
-  }
-  timed.rate = static_cast<double>(units) /
-               std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  timed.how = fmt::format("{} threads", threads());
+std::optional<Timed> timed_of(const std::string& line, const std::string& how) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("rate")) return std::nullopt;
+  Timed timed{json.value("rate", 0.0), json.value("seconds", 0.0)};
+  if (json.contains("first_loss")) timed.first_loss = json.value("first_loss", 0.0);
+  if (json.contains("last_loss")) timed.last_loss = json.value("last_loss", 0.0);
+  timed.digest = json.value("digest", std::string());
+  timed.how = json.value("version", std::string());
+  timed.how += timed.how.empty() || how.empty() ? how : ", " + how;
   return timed;
 }
 
-// int32: the vocabulary, ids in a row, then the rows: each context and its target.
-void write_windows(const Prepared& prepared, const std::string& path) {
-  const int64_t context = prepared.config.model.context;
-  const Windows windows(prepared.corpus.train(), context, kPadId);
-  std::vector<int32_t> numbers = {static_cast<int32_t>(prepared.config.model.vocab_size),
-                                  static_cast<int32_t>(context + 1)};
-  std::vector<int32_t> row(static_cast<size_t>(context));
-  for (int64_t t = 0; t < windows.targets(); ++t) {
-    const int32_t target = windows.fetch(t, row.data());
-    numbers.insert(numbers.end(), row.begin(), row.end());
-    numbers.push_back(target);
+void run_side(Side& side) {
+  Timed timed;
+  if (side.way.here) {
+    timed = side.way.here();
+    timed.how = side.way.how;
+  } else {
+    if (side.partner == nullptr) side.partner = std::make_unique<Partner>(side.way.words);
+    const std::optional<std::string> line = side.partner->ask();
+    const std::optional<Timed> got = line ? timed_of(*line, side.way.how) : std::nullopt;
+    if (!got) {
+      side.failure = "it gave no result: " + (line ? *line : side.partner->complaint());
+      side.done = true;
+      return side.partner.reset();
+    }
+    timed = *got;
   }
-  write_file_atomically(path,
-                        {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(int32_t)});
+  side.rates.push_back(timed.rate);
+  if (timed.rate > side.best.rate) side.best = timed;
+  if (timed.seconds > kLongRound) side.done = true;
 }
 
-std::optional<Timed> time_peer(const std::string& python, const Work& work, std::vector<std::string> more,
-                               std::string how) {
-  std::vector<std::string> words = {python, source_folder() + "/bench/peers/" + work.script};
-  words.insert(words.end(), work.words.begin(), work.words.end());
-  words.insert(words.end(), more.begin(), more.end());
-  const ChildResult result = run_child(words, true);
-  const auto line = nlohmann::json::parse(last_line(result.out), nullptr, false);
-  if (result.exit_code != 0 || !line.is_object()) return std::nullopt;
-  const char* rate = line.contains("targets_per_second") ? "targets_per_second" : "steps_per_second";
-  return Timed{line.value(rate, 0.0), line.value("first_loss", 0.0), line.value("last_loss", 0.0),
-               line.value("version", std::string()) + ", " + how};
+/// The side of a contest with the highest rate; null where none has any.
+const Side* best_of(const std::vector<Side>& sides, const Contest& contest) {
+  const Side* best = nullptr;
+  for (const Side& side : sides)
+    if (&side.contest == &contest && !side.rates.empty() &&
+        (best == nullptr || side.best.rate > best->best.rate))
+      best = &side;
+  return best;
 }
 
-// Each way in which a peer is tried, once a round.
-struct Way {
-  std::vector<std::string> words;
-  std::string how;
-  int rounds;
-};
-
-std::vector<Way> ways_of(const Work& work, const std::string& windows, bool compile) {
-  if (work.text == Text::kVillages) return {{{villages(), "100"}, "one thread", 1}};
-  std::vector<std::string> data;
-  if (!windows.empty()) data = {"--windows", windows};
-  std::vector<Way> ways;
-  std::vector<int> counts = {1};
-  if (threads() > 1) counts.push_back(threads());
-  for (const int count : counts) {
-    std::vector<std::string> words = data;
-    words.insert(words.end(), {"--threads", std::to_string(count)});
-    ways.push_back({words, fmt::format("eager, {} threads", count), work.rounds});
-    words.emplace_back("--compile");
-    if (compile && count == counts.back() && std::string(work.name) != "gpt2-124m")
-      ways.push_back({words, fmt::format("compiled, {} threads", count), 1});
+/// Ends the ways that have no chance left, and frees what they hold.
+void end_far_behind(std::vector<Side>& sides) {
+  for (Side& side : sides) {
+    const Side* best = best_of(sides, side.contest);
+    if (best != nullptr && side.best.rate < kFarBehind * best->best.rate) side.done = true;
+    if (side.done) side.partner.reset();
   }
-  return ways;
 }
 
-bool close(double a, double b, double limit) {
-  return std::abs(a - b) <= limit;
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-Json row_of(const Work& work, const Timed& tril, const Timed& peer, const std::vector<Timed>& others) {
-  const double ratio = tril.rate / peer.rate;
-  const bool agree = !work.same_seed || close(tril.first_loss, peer.first_loss, 1e-5);
+Json losses(const std::optional<double>& tril, const std::optional<double>& peer) {
+  return {{"tril", tril ? Json(*tril) : Json()}, {"peer", peer ? Json(*peer) : Json()}};
+}
+
+/// Whether both sides did the same work, as far as they tell.
+bool same_work(const Contest& contest, const Timed& tril, const Timed& peer) {
+  const auto near = [](const std::optional<double>& a, const std::optional<double>& b, double limit) {
+    return !a || !b || std::abs(*a - *b) <= limit;
+  };
+  return near(tril.first_loss, peer.first_loss, contest.first_limit) &&
+         near(tril.last_loss, peer.last_loss, contest.last_limit) &&
+         (tril.digest.empty() || peer.digest.empty() || tril.digest == peer.digest);
+}
+
+Json row_of(const BenchRow& row, const Timed& tril, const std::vector<double>& rates, const Side& peer,
+            const std::vector<Side>& sides) {
+  const Contest& contest = peer.contest;
+  const double ratio = tril.rate / peer.best.rate;
+  const bool same = same_work(contest, tril, peer.best);
   Json tried = Json::array();
-  for (const Timed& other : others) tried.push_back({{"how", other.how}, {"rate", other.rate}});
-  return {{"name", work.name},
+  for (const Side& side : sides)
+    if (&side.contest == &contest)
+      tried.push_back({{"how", side.way.how},
+                       {"rate", side.rates.empty() ? Json() : Json(side.best.rate)},
+                       {"rounds", side.rates.size()}});
+  return {{"name", row.name},
           {"tril", tril.rate},
-          {"peer", peer.rate},
-          {"unit", work.text == Text::kVillages ? "steps/s" : "targets/s"},
-          {"against", std::string(work.against) + ": " + peer.how},
+          {"peer", peer.best.rate},
+          {"unit", row.unit},
+          {"against", contest.against + (peer.best.how.empty() ? "" : " (" + peer.best.how + ")")},
           {"ratio", ratio},
-          {"goal", work.goal},
-          {"met", agree && ratio >= work.goal},
-          {"same_work", agree},
-          {"first_loss", {{"tril", tril.first_loss}, {"peer", peer.first_loss}}},
-          {"last_loss", {{"tril", tril.last_loss}, {"peer", peer.last_loss}}},
+          {"goal", contest.goal},
+          {"met", same && ratio >= contest.goal},
+          {"same_work", same},
+          {"tril_median", median(rates)},
+          {"peer_median", median(peer.rates)},
+          {"ratio_of_medians", median(rates) / median(peer.rates)},
+          {"first_loss", losses(tril.first_loss, peer.best.first_loss)},
+          {"last_loss", losses(tril.last_loss, peer.best.last_loss)},
           {"tried", tried}};
 }
 
+Json skipped_of(const BenchRow& row, const Contest& contest, const std::vector<Side>& sides, double rate) {
+  std::string why = contest.why_not;
+  for (const Side& side : sides)
+    if (&side.contest == &contest && why.empty()) why = side.way.how + ": " + side.failure;
+  return {{"name", row.name}, {"peer", contest.against}, {"why", why}, {"tril", rate}, {"unit", row.unit}};
+}
+
 // Rounds interleave, so that a machine that slows down slows both.
-Json measure(const Work& work, const std::string& python, bool compile, Json& skipped) {
-  log::note("bench: {}", work.name);
-  const Prepared prepared = prepare(work);
-  const bool count_steps = work.text == Text::kVillages;
-  std::string windows;
-  if (std::string(work.script) == "one_head.py") {
-    windows = (std::filesystem::temp_directory_path() / fmt::format("tril-windows-{}", getpid())).string();
-    write_windows(prepared, windows);
+void measure(const BenchRow& row, Json& rows, Json& skipped) {
+  log::note("bench: {}", row.name);
+  std::vector<Side> sides;
+  for (const Contest& contest : row.contests)
+    for (const Way& way : contest.ways) sides.push_back({contest, way});
+  const Round ours = row.prepare();
+  Timed best;
+  std::vector<double> rates;
+  const auto all_done = [&] {
+    return std::all_of(sides.begin(), sides.end(), [](const Side& s) { return s.done; });
+  };
+  for (int round = 0; round < row.rounds && (round == 0 || !all_done()); ++round) {
+    const double start = now();
+    Timed timed = ours();
+    timed.seconds = now() - start;
+    rates.push_back(timed.rate);
+    if (timed.rate > best.rate) best = timed;
+    for (Side& side : sides)
+      if (!side.done) run_side(side);
+    end_far_behind(sides);
   }
-  std::optional<Timed> best, best_peer;
-  std::vector<Timed> tried;
-  const std::vector<Way> ways = ways_of(work, windows, compile);
-  for (int round = 0; round < work.rounds; ++round) {
-    const Timed ours = time_tril(prepared, count_steps);
-    if (!best || ours.rate > best->rate) best = ours;
-    for (const Way& way : ways) {
-      if (round >= way.rounds || python.empty()) continue;
-      const std::optional<Timed> theirs = time_peer(python, work, way.words, way.how);
-      if (!theirs) continue;
-      tried.push_back(*theirs);
-      if (!best_peer || theirs->rate > best_peer->rate) best_peer = theirs;
-    }
+  for (const Contest& contest : row.contests) {
+    if (const Side* peer = best_of(sides, contest))
+      rows.push_back(row_of(row, best, rates, *peer, sides));
+    else
+      skipped.push_back(skipped_of(row, contest, sides, best.rate));
   }
-  if (!windows.empty()) remove_path(windows);
-  if (best_peer) return row_of(work, *best, *best_peer, tried);
-  skipped.push_back({{"name", work.name},
-                     {"peer", work.against},
-                     {"why", python.empty() ? "no Python environment: tril setup peers makes it"
-                                            : std::string("bench/peers/") + work.script + " gave no result"},
-                     {"tril", best->rate},
-                     {"unit", count_steps ? "steps/s" : "targets/s"}});
-  return nullptr;
 }
 
 std::string find_python() {
@@ -276,43 +186,62 @@ std::string find_python() {
   return file_exists(python) ? python : "";
 }
 
-// Peers that no script of bench/peers runs.
-Json not_at_hand() {
+// Figures that others published for other machines stand beside ours, never among the rows.
+Json published(const std::vector<BenchRow>& rows) {
+  struct Figure {
+    const char *row, *name, *figure, *machine;
+    double numerator;  // over a rate: microseconds for one; 0: the rate itself
+    const char* unit;
+  };
   Json all = Json::array();
-  for (const char* peer : {"JAX", "llama.cpp", "llama2.c", "llm.c", "microgpt-c", "microgpt.cpp"})
-    all.push_back(
-        {{"name", "training or decoding"}, {"peer", peer}, {"why", "bench/peers has no script for it"}});
+  for (const Figure& f :
+       {Figure{"microgpt-16", "microgpt, training on one name, width 16", "3.0 us",
+               "EEmicroGPT on one core of an Apple M5", 1e6, "us"},
+        Figure{"microgpt-64", "microgpt, training on one name, width 64", "36.8 us",
+               "EEmicroGPT on one core of an Apple M5", 1e6, "us"},
+        Figure{"microgpt-inference", "microgpt, generating one stream", "3.82M tokens/s; 1.34M tokens/s",
+               "C with NEON on an Apple M4 Pro core; WebAssembly", 0, "tokens/s"}}) {
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const BenchRow& r) { return r.name == f.row; });
+    if (row == rows.end()) continue;
+    const Round ours = row->prepare();
+    double rate = 0;
+    for (int round = 0; round < 3; ++round) rate = std::max(rate, ours().rate);
+    const std::string here = f.numerator > 0 ? fmt::format("{:.2f} {}", f.numerator / rate, f.unit)
+                                             : short_count(rate) + " " + f.unit;
+    all.push_back({{"name", f.name}, {"tril", here}, {"figure", f.figure}, {"machine", f.machine}});
+  }
   return all;
 }
 
-// Figures that others published for other machines stand beside ours, never among the rows.
-Json published() {
-  const Work work = {"microgpt-16", {}, Text::kVillages, 0, "", {}, "", 0, 1, false};
-  const Timed timed = time_tril(prepare(work), true);
-  return Json::array({{{"name", "microgpt, one name, width 16"},
-                       {"tril", fmt::format("{:.2f} us", 1e6 / (timed.rate * 16))},
-                       {"figure", "3.0 us"},
-                       {"machine", "EEmicroGPT on one core of an Apple M5"}}});
+void require_known(const std::vector<BenchRow>& rows, const std::vector<std::string>& only) {
+  std::vector<std::string> names;
+  for (const BenchRow& row : rows) names.push_back(row.name);
+  for (const std::string& name : only)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      refuse("there is no row {}{}; tril bench peers without --row measures all", in_quotes(name),
+             nearest_hint(name, names));
 }
 
 }  // namespace
 
-Json bench_peers(const std::vector<std::string>& only, bool compile) {
-  const std::string python = find_python();
+Json bench_peers(PeerSettings settings) {
+  settings.python = find_python();
+  std::vector<BenchRow> all = training_rows(settings);
+  for (const auto& more : {inference_rows(settings), text_rows(settings)})
+    all.insert(all.end(), more.begin(), more.end());
+  require_known(all, settings.only);
+  if (!settings.only.empty())
+    std::erase_if(all, [&](const BenchRow& row) {
+      return std::find(settings.only.begin(), settings.only.end(), row.name) == settings.only.end();
+    });
   Json rows = Json::array(), skipped = Json::array();
-  bool known = only.empty();
-  for (const Work& work : works()) {
-    if (!only.empty() && std::find(only.begin(), only.end(), work.name) == only.end()) continue;
-    known = true;
-    if (Json row = measure(work, python, compile, skipped); !row.is_null()) rows.push_back(std::move(row));
-  }
-  if (!known) refuse("there is no row of that name; tril bench peers without --row measures all");
-  if (only.empty())
-    for (const Json& peer : not_at_hand()) skipped.push_back(peer);
+  for (const BenchRow& row : all)
+    if (!row.contests.empty()) measure(row, rows, skipped);
   return {
       {"rows", rows},
       {"skipped", skipped},
-      {"published", only.empty() ? published() : Json::array()},
+      {"published", published(all)},
       {"machine", {{"threads", threads()}, {"vector_level", vector_level()}, {"onednn", onednn_version()}}}};
 }
 
@@ -320,19 +249,20 @@ std::string peers_text(const Json& document) {
   Table table({"work", "tril", "peer", "ratio", "goal", "met", "against"});
   for (const Json& row : document["rows"]) {
     const auto rate = [&](const char* side) {
-      return short_count(row[side]) + " " + row["unit"].get<std::string>();
+      return short_count(row[side].get<double>()) + " " + row["unit"].get<std::string>();
     };
     table.row({row["name"], rate("tril"), rate("peer"), fmt::format("{:.2f}", row["ratio"].get<double>()),
                fmt::format("{}", row["goal"].get<double>()),
                row["met"].get<bool>()         ? "yes"
                : row["same_work"].get<bool>() ? "no"
-                                              : "losses differ",
+                                              : "not the same work",
                row["against"]});
   }
-  std::string text = table.text();
+  std::string text = document["rows"].empty() ? "" : table.text();
   for (const Json& row : document["skipped"])
-    text += fmt::format("skipped: {} against {}: {}\n", row["name"].get<std::string>(),
-                        row["peer"].get<std::string>(), row["why"].get<std::string>());
+    text += fmt::format("skipped: {} against {}: {} (tril: {} {})\n", row["name"].get<std::string>(),
+                        row["peer"].get<std::string>(), row["why"].get<std::string>(),
+                        short_count(row["tril"].get<double>()), row["unit"].get<std::string>());
   for (const Json& row : document["published"])
     text += fmt::format("published: {}: {} here, {} ({})\n", row["name"].get<std::string>(),
                         row["tril"].get<std::string>(), row["figure"].get<std::string>(),

@@ -1,9 +1,13 @@
-// Running other programs, by the shell.
+// Running other programs, by the shell or beside this one.
 #include "tril/cli/child.h"
 
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include <cstdio>
+#include <cerrno>
+#include <csignal>
+#include <vector>
 
 #include "tril/base/error.h"
 #include "tril/base/interrupt.h"
@@ -33,6 +37,59 @@ ChildResult run_child(std::span<const std::string> words, bool quiet) {
   interrupt::check();  // it has had the signal too
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
   return result;
+}
+
+Partner::Partner(std::span<const std::string> words) {
+  int ends[2];
+  errors_ = std::tmpfile();
+  if (errors_ == nullptr || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    refuse("{}: can't be started", words.front());
+  std::vector<char*> arguments;
+  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  process_ = fork();
+  if (process_ == 0) {  // only calls that are safe after a fork beside threads
+    dup2(ends[1], STDIN_FILENO), dup2(ends[1], STDOUT_FILENO), dup2(fileno(errors_), STDERR_FILENO);
+    execvp(arguments[0], arguments.data());
+    _exit(127);
+  }
+  close(ends[1]);
+  channel_ = ends[0];
+  if (process_ < 0) {
+    close(channel_), std::fclose(errors_);
+    refuse("{}: can't be started", words.front());
+  }
+}
+
+Partner::~Partner() {
+  kill(process_, SIGTERM);
+  close(channel_);
+  waitpid(process_, nullptr, 0);
+  std::fclose(errors_);
+}
+
+std::optional<std::string> Partner::ask() {
+  if (send(channel_, "\n", 1, MSG_NOSIGNAL) != 1) return std::nullopt;
+  for (;;) {
+    if (const size_t end = read_.find('\n'); end != std::string::npos) {
+      std::string line = read_.substr(0, end);
+      read_.erase(0, end + 1);
+      return line;
+    }
+    char buffer[4096];
+    const ssize_t n = read(channel_, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return std::nullopt;
+    read_.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+std::string Partner::complaint() const {
+  std::string text;
+  std::rewind(errors_);
+  char buffer[4096];
+  for (size_t n = 0; (n = std::fread(buffer, 1, sizeof buffer, errors_)) > 0;) text.append(buffer, n);
+  return last_line(std::move(text));
 }
 
 std::string last_line(std::string text) {
