@@ -75,8 +75,7 @@ TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
 }
 
 TEST(Trainer, WhatIsNotBuiltIsRefusedAndNotPassedOver) {
-  for (const char* setting : {"train.recompute=true"})
-    EXPECT_THROW(Made({setting}), Refusal) << setting;
+  for (const char* setting : {"train.recompute=true"}) EXPECT_THROW(Made({setting}), Refusal) << setting;
 }
 
 }  // namespace
