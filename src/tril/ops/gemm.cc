@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string>
 
 #include "tril/base/threads.h"
 #include "tril/ops/rows.h"
@@ -127,21 +126,6 @@ void gemm(Gemm g, const float* a, const float* b, float* c) {
     const int64_t b_shift = cut_rows ? 0 : g.tb == Transpose::no ? start : start * g.ldb;
     gemm_one_thread(part, a + a_shift, b + b_shift, c + (cut_rows ? start * g.ldc : start));
   });
-}
-
-const char* gemm_library() {
-#ifdef TRIL_HAVE_DNNL
-  static const std::string name = [] {
-    const dnnl_version_t* v = dnnl_version();
-    return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
-           std::to_string(v->patch);
-  }();
-#else
-  static const std::string name = "Eigen " + std::to_string(EIGEN_WORLD_VERSION) + "." +
-                                  std::to_string(EIGEN_MAJOR_VERSION) + "." +
-                                  std::to_string(EIGEN_MINOR_VERSION);
-#endif
-  return name.c_str();
 }
 
 }  // namespace tril

@@ -27,7 +27,4 @@ void gemm(Gemm g, const float* a, const float* b, float* c);
 /// In the caller's thread, uncut: for use inside parallel_for.
 void gemm_one_thread(Gemm g, const float* a, const float* b, float* c);
 
-/// "oneDNN 2.6.3" or "Eigen 3.4.0".
-const char* gemm_library();
-
 }  // namespace tril

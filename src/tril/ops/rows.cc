@@ -250,10 +250,6 @@ void Adam(const AdamStep& step, float* weight, const float* grad, float* m, floa
       });
 }
 
-const char* Level() {
-  return hwy::TargetName(HWY_TARGET);
-}
-
 }  // namespace tril::rows::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -278,7 +274,6 @@ HWY_EXPORT(ReluBackward);
 HWY_EXPORT(SoftmaxBackward);
 HWY_EXPORT(AllFinite);
 HWY_EXPORT(Adam);
-HWY_EXPORT(Level);
 
 float sum(const float* x, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(Sum)(x, n);
@@ -341,9 +336,6 @@ bool all_finite(const float* x, int64_t n) {
 }
 void adam(const AdamStep& step, float* weight, const float* grad, float* moment1, float* moment2, int64_t n) {
   HWY_DYNAMIC_DISPATCH(Adam)(step, weight, grad, moment1, moment2, n);
-}
-const char* vector_level() {
-  return HWY_DYNAMIC_DISPATCH(Level)();
 }
 
 }  // namespace tril::rows

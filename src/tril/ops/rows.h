@@ -58,7 +58,4 @@ struct AdamStep {
 };
 void adam(const AdamStep& step, float* weight, const float* grad, float* moment1, float* moment2, int64_t n);
 
-/// The vector instructions in use ("AVX3_ZEN4", "AVX2", "SSE4", …).
-const char* vector_level();
-
 }  // namespace tril::rows

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include "tril/base/build_info.h"
 #include "tril/ops/rows.h"
 
 namespace tril {
@@ -16,8 +17,8 @@ void each_vector_level(const Body& body) {
   };
   for (const int64_t target : hwy::SupportedAndGeneratedTargets()) {
     use(target);
-    SCOPED_TRACE(rows::vector_level());
-    EXPECT_STREQ(rows::vector_level(), hwy::TargetName(target));
+    SCOPED_TRACE(vector_level());
+    EXPECT_EQ(vector_level(), hwy::TargetName(target));
     body();
   }
   use(0);
