@@ -63,7 +63,8 @@ void each_weight(const Tensor& weights, const Body& body) {
         for (int64_t j = 0; j < s[3]; ++j) body(b, h, i, j, weights.at(at++));
 }
 
-void future_and_sums(const CheckSubject& subject, const Traced& traced, std::vector<CheckRow>& rows) {
+void future_and_sums(const CheckSubject& subject, const Traced& traced, const Examples& examples,
+                     std::vector<CheckRow>& rows) {
   double future = 0, error = 0;
   for (const auto& [name, weights] : traced.each("weights")) {
     double sum = 0;
@@ -77,52 +78,87 @@ void future_and_sums(const CheckSubject& subject, const Traced& traced, std::vec
     });
   }
   if (subject.config.model.mask == "causal")
-    rows.push_back(at_most("future weight", future, 0, "largest weight above the diagonal; " + subject.of));
-  rows.push_back(below("row sums", error, 1e-6, "largest |sum of a row of weights − 1|, summed in double"));
+    rows.push_back(
+        at_most("future weight", future, 0, "largest weight above the diagonal, on " + examples.text()));
+  rows.push_back(below("row sums", error, 1e-6,
+                       "largest |sum of a row of weights − 1|, summed in double, on " + examples.text()));
 }
 
-// The weights again, from the traced Q and K, by the formula alone and in double.
-void weights_by_formula(const CheckSubject& subject, const Traced& traced, const Examples& examples,
-                        std::vector<CheckRow>& rows) {
-  const ModelConfig& c = subject.config.model;
-  const auto q_all = traced.each("Q"), k_all = traced.each("K"), w_all = traced.each("weights");
-  double worst = 0;
-  for (size_t layer = 0; layer < w_all.size(); ++layer) {
-    const Tensor &q = q_all[layer].second, &k = k_all[layer].second, &w = w_all[layer].second;
-    const int64_t heads = w.shape[1], length = w.shape[3], width = q.shape.cols() / heads;
-    const int64_t group = heads / (k.shape.cols() / width);
-    for (int64_t b = 0; b < w.shape[0]; ++b) {
-      int64_t pad = 0;
-      while (examples.one_target && pad < length &&
-             examples.ids[static_cast<size_t>(b * length + pad)] == kPadId)
-        ++pad;
-      for (int64_t h = 0; h < heads; ++h) {
-        for (int64_t i = 0; i < length; ++i) {
-          const int64_t first = i >= pad ? pad : 0, end = c.mask == "causal" ? i + 1 : length;
-          std::vector<double> e(static_cast<size_t>(length));
-          double sum = 0, top = -INFINITY;
-          for (int64_t j = first; j < end; ++j) {
-            double score = 0;
-            for (int64_t d = 0; d < width; ++d)
-              score += q.at((b * length + i) * heads * width + h * width + d) *
-                       k.at((b * length + j) * k.shape.cols() + h / group * width + d);
-            e[static_cast<size_t>(j)] = score / std::sqrt(static_cast<double>(width));
-            top = std::max(top, e[static_cast<size_t>(j)]);
-          }
-          for (int64_t j = first; j < end; ++j)
-            sum += e[static_cast<size_t>(j)] = std::exp(e[static_cast<size_t>(j)] - top);
-          for (int64_t j = 0; j < length; ++j) {
-            const double want = j >= first && j < end ? e[static_cast<size_t>(j)] / sum : 0;
-            const double off = std::fabs(w.at(((b * heads + h) * length + i) * length + j) - want);
-            worst = worse(worst, off);
-          }
-        }
-      }
+// One head's tensors as the trace kept them, and where a query's key, value and message lie in them.
+struct TracedHead {
+  const Tensor &q, &k, &v, &w, &m;
+  int64_t heads, length, width, value_width, group;
+  double score(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    double sum = 0;
+    for (int64_t d = 0; d < width; ++d)
+      sum += q.at(((b * length + i) * heads + h) * width + d) *
+             k.at((b * length + j) * k.shape.cols() + h / group * width + d);
+    return sum / std::sqrt(static_cast<double>(width));
+  }
+  double weight(int64_t b, int64_t h, int64_t i, int64_t j) const {
+    return w.at(((b * heads + h) * length + i) * length + j);
+  }
+  double value(int64_t b, int64_t h, int64_t j, int64_t d) const {
+    return v.at((b * length + j) * v.shape.cols() + h / group * value_width + d);
+  }
+  double message(int64_t b, int64_t h, int64_t i, int64_t d) const {
+    return m.at(((b * length + i) * heads + h) * value_width + d);
+  }
+};
+
+// What softmax(QKᵀ/√d) and its mixture of V differ by from one query's weights and message: keys [first, end)
+// are the visible ones.
+void compare_query(const TracedHead& head, int64_t b, int64_t h, int64_t i, int64_t first, int64_t end,
+                   double& weights_off, double& messages_off) {
+  std::vector<double> e(static_cast<size_t>(head.length), 0.0);
+  double sum = 0, top = -INFINITY;
+  for (int64_t j = first; j < end; ++j)
+    top = std::max(top, e[static_cast<size_t>(j)] = head.score(b, h, i, j));
+  for (int64_t j = first; j < end; ++j)
+    sum += e[static_cast<size_t>(j)] = std::exp(e[static_cast<size_t>(j)] - top);
+  for (int64_t j = 0; j < head.length; ++j) {
+    e[static_cast<size_t>(j)] /= sum;
+    weights_off = worse(weights_off, std::fabs(head.weight(b, h, i, j) - e[static_cast<size_t>(j)]));
+  }
+  for (int64_t d = 0; d < head.value_width; ++d) {
+    double message = 0, size = 1;
+    for (int64_t j = first; j < end; ++j) {
+      message += e[static_cast<size_t>(j)] * head.value(b, h, j, d);
+      size = std::max(size, std::fabs(head.value(b, h, j, d)));
+    }
+    messages_off = worse(messages_off, std::fabs(head.message(b, h, i, d) - message) / size);
+  }
+}
+
+// Attention again, from the traced Q, K and V, by the formula alone and in double.
+void attention_by_formula(const CheckSubject& subject, const Traced& traced, const Examples& examples,
+                          std::vector<CheckRow>& rows) {
+  const bool causal = subject.config.model.mask == "causal";
+  const auto q = traced.each("Q"), k = traced.each("K"), v = traced.each("V"), w = traced.each("weights"),
+             m = traced.each("messages");
+  double weights_off = 0, messages_off = 0;
+  for (size_t layer = 0; layer < w.size(); ++layer) {
+    TracedHead head{
+        q[layer].second, k[layer].second, v[layer].second, w[layer].second, m[layer].second, 0, 0, 0, 0, 0};
+    head.heads = head.w.shape[1], head.length = head.w.shape[3];
+    head.width = head.q.shape.cols() / head.heads, head.value_width = head.m.shape.cols() / head.heads;
+    head.group = head.heads / (head.k.shape.cols() / head.width);
+    for (int64_t b = 0; b < head.w.shape[0]; ++b) {
+      const int64_t pad = examples.one_target ? examples.padding(b) : 0;
+      for (int64_t h = 0; h < head.heads; ++h)
+        for (int64_t i = 0; i < head.length; ++i)
+          compare_query(head, b, h, i, i >= pad ? pad : 0, causal ? i + 1 : head.length, weights_off,
+                        messages_off);
     }
   }
   rows.push_back(
-      at_most("weights by formula", worst, 1e-5,
-              "largest difference to softmax(QKᵀ/√d) computed apart, in double, from the traced Q and K"));
+      at_most("weights by formula", weights_off, 1e-5,
+              "largest difference to softmax(QKᵀ/√d) computed apart, in double, from the traced Q and K of " +
+                  examples.text()));
+  rows.push_back(at_most("messages by formula", messages_off, 1e-5,
+                         "largest difference to those weights' mixture of the traced V, over the largest |V| "
+                         "in it (at least 1), on " +
+                             examples.text()));
 }
 
 // Reverses the second half of every example; rows before it must not change.
@@ -150,10 +186,10 @@ void causality(const CheckSubject& subject, const Traced& traced, Examples edite
     }
   }
   if (compared == 0) return;  // every window is padded there: nothing was compared
-  rows.push_back(below(
-      "causality", change, 1e-6,
-      fmt::format("largest change of earlier rows' logits when the second half of {} contexts is reversed",
-                  compared)));
+  rows.push_back(below("causality", change, 1e-6,
+                       fmt::format("largest change of earlier rows' logits when the second half of each is "
+                                   "reversed, on {} of {}",
+                                   compared, edited.text())));
 }
 
 void last_query(const CheckSubject& subject, const Traced& traced, const Examples& examples,
@@ -169,8 +205,10 @@ void last_query(const CheckSubject& subject, const Traced& traced, const Example
       worst = worse(worst, off);
     }
   const double limit = (subject.config.run.dtype == "f64" ? 1e-12 : 1e-5) * largest_logit(traced.logits());
-  rows.push_back(at_most("last query", worst, limit,
-                         "largest difference between the last query alone and the last row of all"));
+  rows.push_back(
+      at_most("last query", worst, limit,
+              "largest difference between the last query's logits alone and the last row of all, on " +
+                  examples.text()));
 }
 
 // The last logits after the earlier ids of each example are reversed, as the largest change.
@@ -207,8 +245,8 @@ void order_blind(const CheckSubject& subject, const Traced& traced, const Exampl
   CheckRow row = at_most(
       "order-blind", change_by_order(subject, blind, examples), limit,
       fmt::format("change of the last logits when earlier tokens are reversed, without position rows; with "
-                  "them it is {:.3g}",
-                  seeing));
+                  "them it is {:.3g}; on {}",
+                  seeing, examples.text()));
   row.passed = row.passed && seeing > limit;
   rows.push_back(row);
 }
@@ -219,8 +257,8 @@ void check_attention(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   if (subject.config.model.family == "window_mlp") return;
   const Examples examples = spread_examples(*subject.model, *subject.corpus, kExamples, true);
   const Traced traced(*subject.model, subject.config.run, examples.input());
-  future_and_sums(subject, traced, rows);
-  weights_by_formula(subject, traced, examples, rows);
+  future_and_sums(subject, traced, examples, rows);
+  attention_by_formula(subject, traced, examples, rows);
   causality(subject, traced, examples, rows);
   last_query(subject, traced, examples, rows);
   order_blind(subject, traced, examples, rows);

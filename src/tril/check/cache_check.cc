@@ -36,16 +36,16 @@ void check_cache(const CheckSubject& subject, std::vector<CheckRow>& rows) {
       for (int64_t v = 0; v < vocabulary; ++v) {
         const double uncached = all.value().at((b * length + t) * vocabulary + v);
         const double off = std::fabs(y.value().at(b * vocabulary + v) - uncached);
-        worst = off <= worst ? worst : off;
+        worst = worse(worst, off);
         largest = std::max(largest, std::fabs(uncached));
       }
   }
   const double limit = (subject.config.run.dtype == "f64" ? 1e-12 : 1e-5) * largest;
   rows.push_back(
       at_most("cached = uncached", worst, limit,
-              fmt::format("largest difference of logits between {} texts of {} tokens read token by "
-                          "token through the cache, and read whole",
-                          texts, length)));
+              fmt::format("largest difference of logits between the first {} tokens of each read token by "
+                          "token through the cache, and read whole, on {}",
+                          length, examples.text())));
 }
 
 }  // namespace tril

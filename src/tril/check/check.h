@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,9 +18,10 @@ namespace tril {
 struct CheckRow {
   std::string name;  // "causality"
   bool passed = false;
-  double value = 0;  // what was measured
-  double limit = 0;  // what it must not pass
-  std::string what;  // one sentence: what was measured, on what
+  double value = 0;     // what was measured
+  double limit = 0;     // what it must not pass
+  std::string what;     // what was measured, and on which examples
+  std::string subject;  // whose weights and text: "one-head-smoke on tales, fresh weights of seed 11"
 };
 
 /// The worse of two measurements: the larger one, and a NaN, once met, stays.
@@ -37,11 +39,15 @@ struct CheckSubject {
   Config config;  // model.vocab_size is set
   const Corpus* corpus;
   const Model* model;  // of the fast engine's type, f32, or of the configuration's
-  std::string of;      // "fresh weights, seed 11" or "the weights of runs/smoke, step 300"
+  std::string
+      of;  // "one-head-smoke on tales, fresh weights of seed 11", "the weights of runs/smoke, step 300"
 };
 
-/// All checks that apply to the subject's family, in the order of the table. `started` is told each check's
-/// name.
+/// The model of a configuration with the weights that training begins from: model.vocab_size is set.
+std::unique_ptr<Model> fresh_model(const Config& config);
+
+/// All checks that apply to the subject's family, in the order of the table; each row names the subject.
+/// `started` is told each group's name.
 std::vector<CheckRow> check_model(const CheckSubject& subject,
                                   const std::function<void(const std::string&)>& started = nullptr);
 

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "tril/model/registry.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
@@ -16,9 +15,7 @@ std::vector<CheckRow> check_fresh(const std::vector<std::string>& settings) {
   quiet.announce = false;
   const Corpus corpus = build_corpus(config.data, quiet);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
-  const std::unique_ptr<Model> model = make_model(config.model, DType::f32);
-  TorchGenerator random(11);
-  model->initialize(random);
+  const std::unique_ptr<Model> model = fresh_model(config);
   return check_model({config, &corpus, model.get(), "fresh weights"});
 }
 
@@ -31,10 +28,10 @@ std::vector<std::string> names(const std::vector<CheckRow>& rows) {
 TEST(Check, EveryRowOfTheTeachingModelPasses) {
   for (const char* heads : {"model.heads=1", "model.heads=2"}) {
     const std::vector<CheckRow> rows = check_fresh({heads});
-    EXPECT_EQ(names(rows),
-              (std::vector<std::string>{"future weight", "row sums", "weights by formula", "causality",
-                                        "last query", "order-blind", "finite", "first loss", "stable softmax",
-                                        "gradients, small", "gradients", "overfit"}));
+    EXPECT_EQ(names(rows), (std::vector<std::string>{"future weight", "row sums", "weights by formula",
+                                                     "messages by formula", "causality", "last query",
+                                                     "order-blind", "finite", "first loss", "stable softmax",
+                                                     "gradients, small", "gradients", "overfit"}));
     for (const CheckRow& row : rows)
       EXPECT_TRUE(row.passed) << row.name << ": " << row.value << " limit " << row.limit << ", " << row.what;
   }
@@ -50,10 +47,10 @@ TEST(Check, WhatDoesNotApplyIsLeftOut) {
 
 TEST(Check, ADecoderIsAlsoReadThroughItsCache) {
   const std::vector<CheckRow> rows = check_fresh({"model.family=decoder", "model.position=rotary"});
-  EXPECT_EQ(names(rows),
-            (std::vector<std::string>{"future weight", "row sums", "weights by formula", "causality",
-                                      "last query", "cached = uncached", "finite", "first loss",
-                                      "stable softmax", "gradients, small", "gradients", "overfit"}));
+  EXPECT_EQ(names(rows), (std::vector<std::string>{
+                             "future weight", "row sums", "weights by formula", "messages by formula",
+                             "causality", "last query", "cached = uncached", "finite", "first loss",
+                             "stable softmax", "gradients, small", "gradients", "overfit"}));
   for (const CheckRow& row : rows)
     EXPECT_TRUE(row.passed) << row.name << ": " << row.value << " limit " << row.limit << ", " << row.what;
 }

@@ -1,6 +1,9 @@
 #include "tril/check/examples.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 
 #include "tril/base/error.h"
@@ -37,9 +40,9 @@ Examples blocks_at(const Blocks& blocks, const std::vector<int64_t>& starts) {
 // A longer context shows nothing that 48 positions don't, and the checks' cost grows with its square.
 constexpr int64_t kLongestBlock = 48, kMostPositions = 512;
 
-Blocks blocks_of(const Model& model, const Corpus& corpus) {
+Blocks blocks_of(const Model& model, const Corpus& corpus, int64_t longest = kLongestBlock) {
   const auto have = static_cast<int64_t>(corpus.train().ids.size()) - 1;
-  const int64_t longest = std::min<int64_t>(model.config().context, kLongestBlock);
+  longest = std::min<int64_t>(model.config().context, longest);
   return {corpus.train().ids, std::clamp<int64_t>(have, 1, longest), "the training part"};
 }
 
@@ -61,6 +64,25 @@ Batch Examples::batch() const {
   return {input(), {shape, DType::i32, const_cast<int32_t*>(targets.data())}};
 }
 
+int64_t Examples::padding(int64_t b) const {
+  const auto row = ids.begin() + b * length;
+  return std::find_if(row, row + length, [](int32_t id) { return id != kPadId; }) - row;
+}
+
+Examples Examples::first_part(int64_t kept) const {
+  assert(one_target ? kept <= count : count == 1 && kept <= length);
+  Examples part = *this;
+  (one_target ? part.count : part.length) = kept;
+  part.ids.resize(static_cast<size_t>(part.count * part.length));
+  part.targets.resize(static_cast<size_t>(one_target ? kept : part.count * part.length));
+  return part;
+}
+
+std::string Examples::text() const {
+  return fmt::format("{} {}{} of {} tokens {} the training part", count, one_target ? "window" : "block",
+                     count == 1 ? "" : "s", length, first ? "at the start of" : "spread over");
+}
+
 Examples spread_examples(const Model& model, const Corpus& corpus, int64_t most, bool full) {
   if (!model.one_target()) {
     const Blocks blocks = blocks_of(model, corpus);
@@ -79,18 +101,18 @@ Examples spread_examples(const Model& model, const Corpus& corpus, int64_t most,
   return windows_at(windows, chosen);
 }
 
-Examples first_examples(const Model& model, const Corpus& corpus, int64_t most) {
+Examples first_targets(const Model& model, const Corpus& corpus, int64_t most) {
   if (!model.one_target()) {
-    const Blocks blocks = blocks_of(model, corpus);
-    std::vector<int64_t> starts;
-    for (int64_t i = 0; i < std::min(most, blocks.consecutive()); ++i)
-      if (blocks.consecutive(i).length == blocks.length()) starts.push_back(blocks.consecutive(i).start);
-    return blocks_at(blocks, starts);
+    Examples block = blocks_at(blocks_of(model, corpus, most), {0});
+    block.first = true;
+    return block;
   }
   const Windows windows(corpus.train(), model.config().context, kPadId);
   std::vector<int64_t> which(static_cast<size_t>(std::min(most, windows.targets())));
   std::iota(which.begin(), which.end(), 0);
-  return windows_at(windows, which);
+  Examples out = windows_at(windows, which);
+  out.first = true;
+  return out;
 }
 
 }  // namespace tril

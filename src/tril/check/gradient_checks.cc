@@ -28,6 +28,7 @@ class Probe {
         tape_({Engine::reference, DType::f64, true, true}) {}
 
   Model& model() { return *model_; }
+  const Examples& examples() const { return examples_; }
   double loss() {
     tape_.reset();
     const double value = model_->loss(tape_, examples_.batch(), Reduce::mean).loss.value().at(0);
@@ -39,6 +40,19 @@ class Probe {
     return value;
   }
   uint64_t sides() const { return sides_; }
+  /// Seconds of one evaluation, which grow with the examples' numbers.
+  double time_once() {
+    const auto start = std::chrono::steady_clock::now();
+    loss();
+    return std::max(1e-6, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  /// Keeps this share of the examples: of a block's tokens (at least two), or of the windows (at least one).
+  void shorten(double share) {
+    const int64_t all = examples_.one_target ? examples_.count : examples_.length;
+    const auto kept = std::max<int64_t>(examples_.one_target ? 1 : 2,
+                                        static_cast<int64_t>(share * static_cast<double>(all)));
+    if (kept < all) examples_ = examples_.first_part(kept);
+  }
   /// Only ReLU's slope jumps; that of ReLU² and of the smooth activations does not.
   bool has_kinks() const { return model_->one_target() || model_->config().activation == "relu"; }
   void backward() {
@@ -149,13 +163,13 @@ void own_weights(const CheckSubject& subject, double seconds, std::vector<CheckR
   copy_to_double(subject.model->parameters(), copy->parameters());
   Examples examples = spread_examples(*copy, *subject.corpus, copy->one_target() ? 8 : 1);
   Probe probe(std::move(copy), std::move(examples));
-  // One timed evaluation says how many entries fit; each entry takes two.
-  const auto start = std::chrono::steady_clock::now();
-  probe.loss();
-  const double once = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const double fit = seconds / (2 * std::max(once, 1e-6) * probe.model().parameters().size());
+  // One timed evaluation says how many entries fit; each entry takes two. Where the fewest don't, the block
+  // is cut.
+  const double fit_whole = seconds / (2 * probe.time_once() * probe.model().parameters().size());
+  if (fit_whole < kFewestEntries) probe.shorten(fit_whole / kFewestEntries);
+  const double fit = std::max(fit_whole, static_cast<double>(kFewestEntries));
   const auto each = static_cast<int64_t>(std::clamp(fit, double{kFewestEntries}, double{kMostEntries}));
-  tell(compare(probe, each), "gradients", subject.of, rows);
+  tell(compare(probe, each), "gradients", "these weights on " + probe.examples().text(), rows);
 }
 
 }  // namespace
@@ -166,7 +180,11 @@ void check_gradients(const CheckSubject& subject, std::vector<CheckRow>& rows, d
   Examples examples = spread_examples(*small, *subject.corpus, 4);
   fold(examples, vocabulary);
   Probe probe(std::move(small), std::move(examples));
-  tell(compare(probe, 0), "gradients, small", "a small model of the family", rows);
+  const ModelConfig& c = probe.model().config();
+  tell(compare(probe, 0), "gradients, small",
+       fmt::format("a fresh small model of the family (width {}, {} layer{}, {} tokens, seed 11) on {}",
+                   c.d_model, c.layers, c.layers == 1 ? "" : "s", c.vocab_size, probe.examples().text()),
+       rows);
   own_weights(subject, seconds, rows);
 }
 

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -21,8 +20,6 @@
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
 #include "tril/cli/values.h"
-#include "tril/model/registry.h"
-#include "tril/tensor/python_random.h"
 
 namespace tril::cli {
 namespace {
@@ -31,17 +28,6 @@ using Json = nlohmann::ordered_json;
 
 bool all_passed(const std::vector<CheckRow>& rows) {
   return std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.passed; });
-}
-
-Json rows_json(const std::vector<CheckRow>& rows) {
-  Json all = Json::array();
-  for (const CheckRow& row : rows)
-    all.push_back({{"name", row.name},
-                   {"passed", row.passed},
-                   {"value", row.value},
-                   {"limit", row.limit},
-                   {"what", row.what}});
-  return all;
 }
 
 std::string rows_text(const std::vector<CheckRow>& rows) {
@@ -57,7 +43,7 @@ std::string rows_text(const std::vector<CheckRow>& rows) {
 
 int finish(const std::vector<CheckRow>& rows, const Json& values, const std::string& head, bool json) {
   if (json) {
-    Json document = {{"passed", all_passed(rows)}, {"checks", rows_json(rows)}};
+    Json document = {{"passed", all_passed(rows)}, {"checks", checks_json(rows)}};
     if (!values.is_null()) document["values"] = values;
     print_json(document);
   } else {
@@ -82,6 +68,12 @@ int check_example(const Common& common) {
   return finish(worked.checks, values, text, common.json);
 }
 
+int check_subject(const CheckSubject& subject, const Common& common) {
+  const std::vector<CheckRow> rows =
+      check_model(subject, [](const std::string& check) { log::note("checking {}", check); });
+  return finish(rows, {}, subject.of + "\n\n", common.json);
+}
+
 // A preset is checked with fresh weights, on tales.
 int check_preset(const std::string& name, const Common& common) {
   ConfigBuilder builder;
@@ -96,28 +88,20 @@ int check_preset(const std::string& name, const Common& common) {
   options.document_bounds = config.train.batches == "documents";
   const Corpus corpus = build_corpus(config.data, options);
   config.model.vocab_size = corpus.tokenizer->vocab_size();
-  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
-  if (config.train.random == "python") {
-    PythonRandom random(static_cast<uint64_t>(config.train.seed));
-    model->initialize(random);
-  } else {
-    TorchGenerator random(static_cast<uint64_t>(config.train.seed));
-    model->initialize(random);
-  }
-  const CheckSubject subject = {config, &corpus, model.get(),
-                                fmt::format("{}, fresh weights, seed {}", name, config.train.seed)};
-  return finish(check_model(subject, [](const std::string& check) { log::note("checking {}", check); }), {},
-                "", common.json);
+  const std::unique_ptr<Model> model = fresh_model(config);
+  return check_subject({config, &corpus, model.get(),
+                        fmt::format("{} on tales, fresh weights of seed {}", name, config.train.seed)},
+                       common);
 }
 
 // A run is checked with its own weights, on its own text.
 int check_run(const std::string& path, const Common& common) {
   const LoadedRun run = load_run(path, std::nullopt, overrides(common));
   const Corpus corpus = open_corpus(run, false);
-  const CheckSubject subject = {run.config, &corpus, run.model.get(),
-                                fmt::format("{}, step {}", path, run.step)};
-  return finish(check_model(subject, [](const std::string& check) { log::note("checking {}", check); }), {},
-                "", common.json);
+  return check_subject({run.config, &corpus, run.model.get(),
+                        fmt::format("the weights of {}, step {}, on {}", path, run.step,
+                                    run.config.data.path.empty() ? "its own text" : run.config.data.path)},
+                       common);
 }
 
 int check(const std::string& what, const Common& common) {

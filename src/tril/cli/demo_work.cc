@@ -1,6 +1,8 @@
 // The work of the demo.
 #include "tril/cli/demo_work.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -8,7 +10,6 @@
 #include "tril/base/progress.h"
 #include "tril/cli/request.h"
 #include "tril/generate/generate.h"
-#include "tril/model/registry.h"
 #include "tril/train/trainer.h"
 
 namespace tril::cli {
@@ -45,10 +46,10 @@ Config demo_config(const std::string& preset, int64_t steps, const Common& commo
 
 std::vector<CheckRow> demo_checks(Config config, const Corpus& corpus) {
   config.model.vocab_size = corpus.tokenizer->vocab_size();
-  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
-  TorchGenerator random(static_cast<uint64_t>(config.train.seed));
-  model->initialize(random);
-  const CheckSubject subject = {config, &corpus, model.get(), "fresh weights"};
+  const std::unique_ptr<Model> model = fresh_model(config);
+  const CheckSubject subject = {
+      config, &corpus, model.get(),
+      fmt::format("one-head-smoke on tales, fresh weights of seed {}", config.train.seed)};
   std::vector<CheckRow> rows;
   Progress progress("check", 4);
   const auto group = [&](int64_t done, const char* name, const auto& work) {
@@ -61,12 +62,8 @@ std::vector<CheckRow> demo_checks(Config config, const Corpus& corpus) {
   group(2, "gradients", [&] { check_gradients(subject, rows, kGradientSeconds); });
   group(3, "overfit", [&] { check_overfit(subject, rows); });
   progress.finish();
+  for (CheckRow& row : rows) row.subject = subject.of;
   return rows;
-}
-
-BaselineLosses demo_baselines(const Corpus& corpus) {
-  const Baselines counted(documents_of(corpus.train()), corpus.tokenizer->vocab_size());
-  return counted.losses(documents_of(corpus.validation()));
 }
 
 std::vector<DemoSample> demo_samples(const std::string& run, const std::string& prompt, int64_t seed) {
@@ -100,17 +97,6 @@ std::vector<DemoCommand> demo_commands(const std::string& run, const std::string
       {{"train", "one-head-classroom"}, "a larger head"},
       {{"presets"}, "all models that are ready to train"},
   };
-}
-
-Json demo_json(const std::vector<CheckRow>& checks) {
-  Json all = Json::array();
-  for (const CheckRow& row : checks)
-    all.push_back({{"name", row.name},
-                   {"passed", row.passed},
-                   {"value", row.value},
-                   {"limit", row.limit},
-                   {"what", row.what}});
-  return all;
 }
 
 Json demo_json(const BaselineLosses& losses) {

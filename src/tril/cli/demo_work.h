@@ -23,9 +23,6 @@ Config demo_config(const std::string& preset, int64_t steps, const Common& commo
 /// line tells which is at work. Ends early where Ctrl-C has come.
 std::vector<CheckRow> demo_checks(Config config, const Corpus& corpus);
 
-/// The losses of uniform, unigram and bigram on the validation part.
-BaselineLosses demo_baselines(const Corpus& corpus);
-
 struct DemoSample {
   double temperature;
   std::string text;
@@ -43,7 +40,6 @@ struct DemoCommand {
 std::vector<DemoCommand> demo_commands(const std::string& run, const std::string& prompt, int64_t steps);
 
 // The parts of the demo's document.
-nlohmann::ordered_json demo_json(const std::vector<CheckRow>& checks);
 nlohmann::ordered_json demo_json(const BaselineLosses& losses);
 nlohmann::ordered_json demo_json(const std::vector<DemoSample>& samples, const std::string& prompt);
 nlohmann::ordered_json demo_json(const std::vector<DemoCommand>& commands, const std::string& program);

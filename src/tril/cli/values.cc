@@ -66,15 +66,18 @@ struct Columns {
 
 Columns columns_of(const std::string& name, int64_t width, const RowNames& names) {
   const auto tokens = static_cast<int64_t>(names.tokens.size());
-  if (columns_are_tokens(name) && width == tokens)
-    return {std::max(names.padding, width - kMostTokens), width, false};
+  if (columns_are_tokens(name) && width == tokens) {
+    const int64_t end = width - names.filling;
+    return {std::max(names.padding, end - kMostTokens), end, false};
+  }
   if (width <= kMostColumns) return {0, width, false};
   return {0, kFirstColumns, true};
 }
 
 std::vector<std::string> header(const std::string& name, Columns columns, const RowNames& names) {
   std::vector<std::string> cells = {""};
-  const bool tokens = columns_are_tokens(name) && static_cast<size_t>(columns.end) == names.tokens.size();
+  const bool tokens =
+      columns_are_tokens(name) && static_cast<size_t>(columns.end + names.filling) == names.tokens.size();
   for (int64_t c = columns.begin; c < columns.end; ++c)
     cells.push_back(tokens ? token_label(names.tokens[static_cast<size_t>(c)]) : std::to_string(c));
   if (columns.shortened) cells.insert(cells.end(), {"...", "least", "largest"});
@@ -85,10 +88,11 @@ std::string matrix_text(const std::string& name, std::span<const double> data, i
                         const RowNames& names) {
   const int64_t width = static_cast<int64_t>(data.size()) / height;
   const bool rows_are_tokens = static_cast<size_t>(height) == names.tokens.size();
-  const int64_t first = std::max(rows_are_tokens ? names.padding : 0, height - kMostTokens);
+  const int64_t end = height - (rows_are_tokens ? names.filling : 0);
+  const int64_t first = std::max(rows_are_tokens ? names.padding : 0, end - kMostTokens);
   const Columns columns = columns_of(name, width, names);
   Table table(header(name, columns, names));
-  for (int64_t r = first; r < height; ++r) {
+  for (int64_t r = first; r < end; ++r) {
     const std::span<const double> row =
         data.subspan(static_cast<size_t>(r * width), static_cast<size_t>(width));
     std::vector<std::string> cells = {rows_are_tokens ? token_label(names.tokens[static_cast<size_t>(r)])
@@ -104,7 +108,7 @@ std::string matrix_text(const std::string& name, std::span<const double> data, i
   }
   std::string text;
   const int64_t left_out = first - (rows_are_tokens ? names.padding : 0);
-  if (left_out > 0) text += fmt::format("  (the last {} of {} rows)\n", height - first, height);
+  if (left_out > 0) text += fmt::format("  (the last {} of {} rows)\n", end - first, end);
   return text + table.text();
 }
 
@@ -129,6 +133,17 @@ nlohmann::ordered_json value_json(const std::string& name, const Shape& shape, s
       numbers.push_back(value);
   }
   return {{"shape", std::move(sizes)}, {"data", std::move(numbers)}};
+}
+
+nlohmann::ordered_json checks_json(const std::vector<CheckRow>& checks) {
+  auto all = nlohmann::ordered_json::array();
+  for (const CheckRow& row : checks)
+    all.push_back({{"name", row.name},
+                   {"passed", row.passed},
+                   {"value", row.value},
+                   {"limit", row.limit},
+                   {"what", row.subject.empty() ? row.what : row.what + "; " + row.subject}});
+  return all;
 }
 
 std::string value_text(const std::string& name, const Shape& shape, std::span<const double> data,

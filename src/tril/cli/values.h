@@ -1,4 +1,4 @@
-// Named values for a reader and for other programs: what demo and trace print.
+// Named values and checks for a reader and for other programs: what check, demo and trace print.
 // What it leaves out: computing them.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tril/base/route.h"
+#include "tril/check/check.h"
 #include "tril/tensor/shape.h"
 
 namespace tril::cli {
@@ -14,11 +15,15 @@ namespace tril::cli {
 /// {shape, data}, data flat and row-major; NaN and infinities are null, but "-Infinity" in masked_scores.
 nlohmann::ordered_json value_json(const std::string& name, const Shape& shape, std::span<const double> data);
 
-/// The tokens of a text that rows (and the columns of scores and weights) stand for. The first `padding` of
-/// them are not shown.
+/// [{name, passed, value, limit, what}]; what ends with the row's subject.
+nlohmann::ordered_json checks_json(const std::vector<CheckRow>& checks);
+
+/// The tokens of a text that rows (and the columns of scores and weights) stand for. The first `padding` and
+/// the last `filling` of them are not shown.
 struct RowNames {
   std::vector<std::string> tokens;
   int64_t padding = 0;
+  int64_t filling = 0;
 };
 
 /// Name, shape and what it is, then its numbers as matrices to three places, a line for each row. With
