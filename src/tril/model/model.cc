@@ -25,7 +25,11 @@ void draw_normal(TorchGenerator& random, const Tensor& out, double mean, double 
 }
 
 void draw_linear_weight(TorchGenerator& random, const Tensor& out) {
+#if defined(TRIL_BREAK_FIRST_WEIGHTS)
+  draw(out, [&](std::span<float> numbers) { random.normal(numbers, 0, 0.5); });
+#else
   draw(out, [&](std::span<float> numbers) { random.linear_weight(numbers, out.shape.cols()); });
+#endif
 }
 
 void draw_linear_bias(TorchGenerator& random, const Tensor& out, int64_t fan_in) {

@@ -45,7 +45,11 @@ Var WindowAttention::hidden(Tape& tape, const Tensor& ids, Rows rows) const {
   const Var pad = tape.constant(count_padding(tape.arena(), ids));
 
   Var x = embedding(tape, weight(tokens_), tape.constant(ids), kPadId);
+#if defined(TRIL_BREAK_ORDER_SEEN)
+  x = add(tape, x, weight(positions_));
+#elif !defined(TRIL_BREAK_ORDER_LOST)
   if (!order_blind_) x = add(tape, x, weight(positions_));
+#endif
   tape.name("X", x);
   const Var asking = rows == Rows::last ? last_row(tape, x) : x;
   const Var q = tape.name("Q", linear(tape, asking, weight(w_q_)));

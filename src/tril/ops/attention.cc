@@ -130,7 +130,11 @@ void weigh_fast(const Head& at, float* weights) {
   for (int64_t i = 0; i < at.queries; ++i) {
     float* row = weights + i * at.keys;
     const int64_t first = at.first(i), end = at.end(i);
+#if defined(TRIL_BREAK_ATTENTION_SHIFT)
+    const float top = kNone;
+#else
     const float top = rows::max(row + first, end - first);
+#endif
     const float sum = rows::exp_sum(row + first, top == kNone ? 0 : top, row + first, end - first);
     rows::scale(row + first, sum == 0 ? 0 : 1 / sum, row + first, end - first);
     std::fill(row, row + first, 0.0f);
@@ -180,7 +184,12 @@ void forward_head(const Layout& s, const Head& at, const DropoutMask& mask, cons
   for (int64_t i = 0; i < at.queries; ++i) {
     const int64_t first = at.first(i);
     std::fill(m + i * mw, m + i * mw + s.head_v, 0.0f);
-    rows::combine(used + i * at.keys + first, v + first * vw, vw, at.end(i) - first, s.head_v, m + i * mw);
+#if defined(TRIL_BREAK_MESSAGES)
+    const int64_t end = at.end(i) - 1;
+#else
+    const int64_t end = at.end(i);
+#endif
+    rows::combine(used + i * at.keys + first, v + first * vw, vw, end - first, s.head_v, m + i * mw);
   }
 }
 
@@ -281,7 +290,11 @@ void name_scores(Tape& tape, const Layout& s, const T* q, const T* k) {
           const int64_t n = at.w + i * s.keys + j;
           const bool visible = j >= at.first(i) && j < at.end(i);
           scores.as<T>()[n] = score * static_cast<T>(s.scale);
+#if defined(TRIL_BREAK_FINITE)
+          masked.as<T>()[n] = visible ? scores.as<T>()[n] : std::numeric_limits<T>::infinity();
+#else
           masked.as<T>()[n] = visible ? scores.as<T>()[n] : -std::numeric_limits<T>::infinity();
+#endif
         }
     }
   tape.name("scores", scores);

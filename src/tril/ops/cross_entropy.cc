@@ -42,7 +42,11 @@ void forward_fast(int64_t rows, int64_t cols, const float* x, const int32_t* tar
   parallel_for(pieces_of(rows, grain), [&](int64_t piece) {
     for (int64_t r = piece * grain; r < std::min(rows, (piece + 1) * grain); ++r) {
       if (target[r] < 0) continue;
+#if defined(TRIL_BREAK_LOSS_SHIFT)
+      const float top = 0;
+#else
       const float top = rows::max(x + r * cols, cols);
+#endif
       lse[r] = top + std::log(rows::exp_sum_only(x + r * cols, top, cols));
     }
   });

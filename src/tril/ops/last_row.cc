@@ -7,7 +7,15 @@ namespace {
 
 struct Sizes {
   int64_t batch, positions, width;
-  int64_t from(int64_t b) const { return ((b + 1) * positions - 1) * width; }
+#if defined(TRIL_BREAK_LAST_ROW)
+  int64_t from(int64_t b) const {
+    return b * positions * width;
+  }
+#else
+  int64_t from(int64_t b) const {
+    return ((b + 1) * positions - 1) * width;
+  }
+#endif
 };
 
 template <class T>

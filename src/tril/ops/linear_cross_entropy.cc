@@ -130,7 +130,11 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
     each_row(t, [&](int64_t r) {
       const float* row = tile + r * t.columns;
       float& so_far = lse[t.row + r];
+#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
+      const float top = 0;
+#else
       const float top = rows::max(row, t.columns);
+#endif
       const float here = top + std::log(rows::exp_sum_only(row, top, t.columns));
       const float high = std::max(so_far, here);
       so_far = so_far == kNone ? here : high + std::log(std::exp(so_far - high) + std::exp(here - high));

@@ -19,6 +19,8 @@ struct Visible {
   int64_t end(int64_t i) const {
 #if defined(TRIL_BREAK_MASK)
     return causal ? (keys - queries + i + 2 < keys ? keys - queries + i + 2 : keys) : keys;
+#elif defined(TRIL_BREAK_ONE_QUERY)
+    return causal ? keys - queries + i + (queries < keys ? 0 : 1) : keys;
 #else
     return causal ? keys - queries + i + 1 : keys;
 #endif

@@ -120,7 +120,11 @@ void Optimizer::update_fast(const Span& span, const TrainSettings& s, double rat
   const bool decoupled = s.optimizer != "adam";
   const double decay = span.decays ? s.weight_decay : 0;
   rows::AdamStep adam;
+#if defined(TRIL_BREAK_UPDATE)
+  adam.learning_rate = static_cast<float>(-rate);
+#else
   adam.learning_rate = static_cast<float>(rate);
+#endif
   adam.beta2 = static_cast<float>(s.beta2);
   adam.fresh1 = static_cast<float>(1 - s.beta1), adam.fresh2 = static_cast<float>(1 - s.beta2);
   adam.epsilon = static_cast<float>(s.epsilon);
