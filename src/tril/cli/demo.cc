@@ -19,6 +19,7 @@
 #include "tril/cli/demo_work.h"
 #include "tril/cli/output.h"
 #include "tril/cli/run_options.h"
+#include "tril/cli/summary.h"
 #include "tril/cli/values.h"
 #include "tril/data/tales.h"
 #include "tril/explore/trace.h"
@@ -72,6 +73,7 @@ std::string in_plain_words(const std::string& check) {
       {"future weight", "the largest weight on a token that comes later"},
       {"row sums", "how far a row of weights is from summing to 1"},
       {"weights by formula", "how far the weights are from softmax worked out apart"},
+      {"messages by formula", "how far what comes back is from those weights' mixture of the values"},
       {"causality", "how much later tokens change what was said before"},
       {"last query", "the short way that writes text against the long way that trains"},
       {"order-blind", "without position rows, the order of earlier words can't matter"},
@@ -305,7 +307,7 @@ int demo(const Asked& asked, const Common& common) {
   const Json mlp = train_one(teller, mlp_run, plain,
                              "The same without attention, the last eight words side by side (window MLP):");
   guard.emplace();
-  const BaselineLosses baselines = demo_baselines(ground.corpus);
+  const BaselineLosses baselines = baselines_of(config, ground.corpus).value();
   tell_curves(teller, head, mlp, baselines);
   const std::vector<DemoSample> samples = tell_samples(teller, head_run.path());
   const std::vector<DemoCommand> commands = demo_commands(head_run.path(), kPrompt, steps);
@@ -320,7 +322,7 @@ int demo(const Asked& asked, const Common& common) {
     for (const HandWorkedValue& value : ground.worked.values)
       values[value.name] = value_json(value.name, value.shape, value.data);
     print_json({{"passed", passed},
-                {"checks", demo_json(ground.checks)},
+                {"checks", checks_json(ground.checks)},
                 {"values", values},
                 {"tale", ground.tale},
                 {"audit", audit_json(ground.corpus.audit)},

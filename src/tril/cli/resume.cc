@@ -31,8 +31,8 @@ Action declare_resume(Options& options) {
     RunFolder folder = RunFolder::open(path);
     RunSettings overrides;
     overrides.threads = common.threads.value_or(0);
-    const Resumed resumed = resume_run(folder, asked->steps, overrides, loop_options(folder));
-    print_result(resumed.result, common.json);
+    Ending ending(common.json);
+    ending.print(resume_run(folder, asked->steps, overrides, ending.options(folder)).result);
     return kExitDone;
   };
 }

@@ -11,6 +11,7 @@
 #include "tril/base/progress.h"
 #include "tril/base/table.h"
 #include "tril/cli/output.h"
+#include "tril/cli/run_options.h"
 
 namespace tril::cli {
 namespace {
@@ -65,26 +66,53 @@ std::string summary_text(const Json& result) {
   return text;
 }
 
-std::string loss_chart(const Json& result, bool unicode) {
+std::optional<BaselineLosses> baselines_of(const Config& config, const Corpus& corpus) {
+  constexpr size_t kMostTokens = 20'000'000;
+  const Tokens &train = corpus.train(), &validation = corpus.validation();
+  if (train.ids.size() > kMostTokens || validation.ids.size() > kMostTokens) return std::nullopt;
+  const auto targets = [&](const Tokens& tokens) {
+    return config.model.family == "decoder" ? stream_of(tokens) : documents_of(tokens);
+  };
+  const Baselines counted(targets(train), corpus.tokenizer->vocab_size());
+  return counted.losses(targets(validation.ids.empty() ? train : validation));
+}
+
+std::string loss_chart(const Json& result, const std::optional<BaselineLosses>& baselines, bool unicode) {
   const ChartSeries training = series(result, "training batch", "train_batch_loss");
   const ChartSeries validation = series(result, "validation", "validation_loss");
   if (training.points.size() < 2) return "";
   std::vector<ChartSeries> all = {training};
   if (!validation.points.empty()) all.push_back(validation);
   const double even = std::log(result.at("vocab_size").get<double>());
+  std::vector<ChartLevel> levels = {
+      {fmt::format("uniform, ln {}", result.at("vocab_size").get<int64_t>()), even}};
+  if (baselines && baselines->targets > 0) {
+    levels.push_back({"unigram", baselines->unigram});
+    levels.push_back({"bigram", baselines->bigram});
+  }
   ChartOptions options;
   options.title = "loss";
   options.x_label = "targets seen";
   options.unicode = unicode;
-  return chart(all, {{fmt::format("even guess, ln {}", result.at("vocab_size").get<int64_t>()), even}},
-               options);
+  return chart(all, levels, options);
 }
 
-void print_result(const Json& result, bool json) {
-  if (json) return print_json(result);
-  print(samples_text(result));
-  if (isatty(STDOUT_FILENO) != 0) print(loss_chart(result, unicode_terminal(STDOUT_FILENO)) + "\n");
-  print(summary_text(result));
+Ending::Ending(bool json) : json_(json), chart_(!json && isatty(STDOUT_FILENO) != 0) {}
+
+LoopOptions Ending::options(const RunFolder& folder) {
+  LoopOptions options = loop_options(folder);
+  if (chart_)
+    options.ended = [this](const Config& config, const Corpus& corpus) {
+      baselines_ = baselines_of(config, corpus);
+    };
+  return options;
+}
+
+void Ending::print(const Json& result) const {
+  if (json_) return print_json(result);
+  cli::print(samples_text(result));
+  if (chart_) cli::print(loss_chart(result, baselines_, unicode_terminal(STDOUT_FILENO)) + "\n");
+  cli::print(summary_text(result));
 }
 
 }  // namespace tril::cli

@@ -45,7 +45,8 @@ int train(const Asked& asked, const Common& common) {
     return show_plan(resolved.config, common);
   }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
-  print_result(train_run(folder, resolved.config, loop_options(folder)), common.json);
+  Ending ending(common.json);
+  ending.print(train_run(folder, resolved.config, ending.options(folder)));
   return kExitDone;
 }
 

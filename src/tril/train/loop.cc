@@ -13,6 +13,7 @@
 #include "tril/base/memory.h"
 #include "tril/base/progress.h"
 #include "tril/base/threads.h"
+#include "tril/model/first_loss.h"
 #include "tril/model/multiplies.h"
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
@@ -198,9 +199,13 @@ class Loop {
   }
 
   void tell_first_loss(double loss) const {
-    const double expected = std::log(static_cast<double>(config_.model.vocab_size));
-    log::note("step 1: loss {:.4f}; an even guess among {} tokens gives ln {} = {:.4f}", loss,
-              config_.model.vocab_size, config_.model.vocab_size, expected);
+    const double even = std::log(static_cast<double>(config_.model.vocab_size));
+    const double expected = expected_first_loss(config_.model);
+    log::note("step 1: loss {:.4f}; an even guess among {} tokens gives ln {} = {:.4f}{}", loss,
+              config_.model.vocab_size, config_.model.vocab_size, even,
+              expected == even
+                  ? std::string()
+                  : fmt::format(", and with the spread that fresh logits have here, {:.4f}", expected));
     if (std::fabs(loss - expected) > 0.1 * expected && config_.model.vocab_size > 1)
       log::warn("the first loss {:.4f} is over 10% away from {:.4f}: the first weights favour some tokens",
                 loss, expected);
@@ -270,6 +275,7 @@ class Loop {
     out["trace"] = read_trace(folder_.at("metrics.jsonl"));
     if (config_.train.samples > 0 && options_.samples)
       out["samples"] = options_.samples(trainer_, *corpus_.tokenizer);
+    if (options_.ended) options_.ended(config_, corpus_);
     folder_.write("result.json", out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return out;
   }

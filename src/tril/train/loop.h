@@ -18,6 +18,8 @@ struct LoopOptions {
   std::function<std::vector<std::string>(Trainer&, const Tokenizer&)> samples;
   /// Called once, when nothing is left that could refuse the run and before its first step.
   std::function<void()> begun;
+  /// Called when a run ends, with the text that it was trained on.
+  std::function<void(const Config&, const Corpus&)> ended;
   /// For tests: called after each step.
   std::function<void(int64_t step)> after_step;
 };
