@@ -30,24 +30,34 @@ std::pair<std::string, std::string> named_program(const std::string& given) {
   return {name, path};
 }
 
+struct Asked {
+  std::string what;
+  std::vector<std::string> rows;
+  std::optional<double> seconds;
+  std::vector<std::string> programs;
+  std::optional<std::string> text;
+  bool no_compile = false;
+};
+
+PeerSettings peer_settings(const Asked& asked) {
+  PeerSettings settings;
+  settings.only = asked.rows, settings.compile = !asked.no_compile;
+  settings.text = asked.text.value_or("");
+  for (const std::string& given : asked.programs) settings.programs.push_back(named_program(given));
+  if (!settings.text.empty()) read_file(settings.text);  // refused here where it can't be read
+  return settings;
+}
+
 }  // namespace
 
 Action declare_bench(Options& options) {
-  struct Asked {
-    std::string what;
-    std::vector<std::string> rows;
-    std::optional<double> seconds;
-    std::vector<std::string> programs;
-    std::optional<std::string> text;
-    bool no_compile = false;
-  };
   auto asked = std::make_shared<Asked>();
   options.word(
       "kernels|peers", asked->what,
       "kernels: each op's rate as a share of this machine's; peers: the same training in other programs, "
       "interleaved, the ratio being the result");
   options.real("--seconds", asked->seconds, 0, 60, "kernels: time for each figure (default: 0.2)");
-  options.texts("--row", "NAME", asked->rows, "peers: only this row");
+  options.texts("--row", "NAME", asked->rows, "only this row: a peers' name, or an op");
   options.flag("--no-compile", asked->no_compile,
                "PyTorch eager only; torch.compile takes a minute or more a row");
   options.texts(
@@ -59,26 +69,18 @@ Action declare_bench(Options& options) {
       "The peers run in the environment that tril setup peers makes, or by TRIL_PYTHON. Let nothing else "
       "run.");
   return [asked](const Common& common) {
-    if (asked->what != "peers" && asked->what != "kernels")
-      refuse("there is no benchmark {}; there are: kernels, peers", in_quotes(asked->what));
-    if (asked->what == "kernels") {
-      const nlohmann::ordered_json document = bench_kernels(asked->seconds.value_or(0.2));
-      if (common.json)
-        print_json(document);
-      else
-        print(kernels_text(document));
-      return kExitDone;
-    }
-    PeerSettings settings;
-    settings.only = asked->rows, settings.compile = !asked->no_compile;
-    settings.text = asked->text.value_or("");
-    for (const std::string& given : asked->programs) settings.programs.push_back(named_program(given));
-    if (!settings.text.empty()) read_file(settings.text);  // refused here where it can't be read
-    const nlohmann::ordered_json document = bench_peers(std::move(settings));
+    const std::vector<std::string> known = {"kernels", "peers"};
+    const bool kernels = asked->what == "kernels";
+    if (!kernels && asked->what != "peers")
+      refuse("there is no benchmark {}{}", in_quotes(asked->what), nearest_hint(asked->what, known));
+    if (!kernels && asked->seconds)
+      refuse("--seconds is of bench kernels; a row of bench peers has its own length");
+    const nlohmann::ordered_json document =
+        kernels ? bench_kernels(asked->seconds.value_or(0.2), asked->rows) : bench_peers(peer_settings(*asked));
     if (common.json)
       print_json(document);
     else
-      print(peers_text(document));
+      print(kernels ? kernels_text(document) : peers_text(document));
     return kExitDone;
   };
 }

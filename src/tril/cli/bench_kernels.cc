@@ -8,93 +8,28 @@
 #include <vector>
 
 #include "tril/base/build_info.h"
+#include "tril/base/error.h"
+#include "tril/base/quote.h"
+#include "tril/base/suggest.h"
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
+#include "tril/cli/bench_works.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/op_table.h"
-#include "tril/ops/rows.h"
+#include "tril/ops/peak.h"
 
 namespace tril::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A shape that a preset's training meets, and what one forward pass of it costs: multiply-adds twice, or
-// bytes moved.
-struct Work {
-  const char* op;
-  const char* preset;
-  std::vector<Shape> shapes;
-  Attributes attributes;
-  int64_t id_bound;
-  double flops;  // 0: the op moves bytes
-  double bytes;
-};
-
-double products(double m, double n, double k) {
-  return 2 * m * n * k;
-}
-
-std::vector<Work> works() {
-  constexpr double f = 4;  // bytes of a float
-  return {
-      {"embedding",
-       "one-head-smoke",
-       {{1500, 48}, {256, 12}},
-       {{"padding_idx", 0}},
-       1500,
-       0,
-       2 * f * 256 * 12 * 48},
-      {"add", "one-head-smoke", {{256, 12, 48}, {12, 48}}, {}, 0, 0, 2 * f * 256 * 12 * 48},
-      {"linear", "one-head-smoke, keys", {{256, 12, 48}, {48, 48}, {}}, {}, 0, products(3072, 48, 48), 0},
-      {"linear",
-       "one-head-smoke, head",
-       {{256, 1, 160}, {1500, 160}, {1500}},
-       {},
-       0,
-       products(256, 1500, 160),
-       0},
-      {"linear",
-       "shakespeare-char, MLP",
-       {{12, 64, 128}, {512, 128}, {512}},
-       {},
-       0,
-       products(768, 512, 128),
-       0},
-      {"attention",
-       "one-head-smoke",
-       {{256, 1, 48}, {256, 12, 48}, {256, 12, 48}, {}},
-       {},
-       0,
-       2 * products(256, 12, 48),
-       0},
-      {"attention",
-       "shakespeare-char",
-       {{12, 64, 128}, {12, 64, 128}, {12, 64, 128}, {}},
-       {{"heads", 4}},
-       0,
-       2 * products(12 * 64, 64, 128),
-       0},
-      {"softmax", "attention of shakespeare-char", {{12, 4, 64, 64}}, {}, 0, 0, 2 * f * 12 * 4 * 64 * 64},
-      {"mask", "attention of shakespeare-char", {{12, 4, 64, 64}, {}}, {}, 0, 0, 2 * f * 12 * 4 * 64 * 64},
-      {"scale", "attention of shakespeare-char", {{12, 4, 64, 64}}, {}, 0, 0, 2 * f * 12 * 4 * 64 * 64},
-      {"relu", "one-head-smoke", {{256, 160}}, {}, 0, 0, 2 * f * 256 * 160},
-      {"cross_entropy", "one-head-smoke", {{256, 1500}, {256}}, {}, 1500, 0, f * 256 * 1500},
-      {"matmul",
-       "attention of shakespeare-char",
-       {{48, 64, 32}, {48, 64, 32}},
-       {{"transpose_b", 1}},
-       0,
-       products(48 * 64, 64, 32),
-       0},
-  };
-}
+constexpr double kMostFlops = 1e10, kMostPlainFlops = 1e8, kWorthTelling = 1.2;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best time of runs that fill `seconds`.
+// The best time of runs that fill `seconds`, at least one.
 template <class Body>
 double best_time(double seconds, const Body& body) {
   double best = 1e300;
@@ -104,32 +39,40 @@ double best_time(double seconds, const Body& body) {
     body();
     best = std::min(best, now() - before);
   } while (now() - start < seconds);
-  return best;
+  return std::max(best, 1e-9);
 }
 
-// What the machine gives at most, by the same library and loops that the ops use.
+// What the machine gives at most, on one core and on all of them.
 Json measure_machine(double seconds) {
-  constexpr int64_t kSide = 1024, kNumbers = int64_t{1} << 26;
-  std::vector<float> a(kSide * kSide, 1.0f), b(kSide * kSide, 0.5f), c(kSide * kSide);
-  const double flops = products(kSide, kSide, kSide) * 1e-9;
-  const Gemm square{.m = kSide, .n = kSide, .k = kSide};
-  const double all = flops / best_time(2 * seconds, [&] { gemm(square, a.data(), b.data(), c.data()); });
-  const double one =
-      flops / best_time(2 * seconds, [&] { gemm_one_thread(square, a.data(), b.data(), c.data()); });
-  const std::vector<float> large(kNumbers, 1.0f);
-  const int64_t piece = kNumbers / 64;
-  std::vector<float> sums(64);
-  const double read = static_cast<double>(kNumbers) * 4e-9 / best_time(2 * seconds, [&] {
-                        parallel_for(64, [&](int64_t i) {
-                          sums[static_cast<size_t>(i)] = rows::sum(large.data() + i * piece, piece);
-                        });
-                      });
-  return {{"threads", threads()},
+  const auto cores = static_cast<int64_t>(threads());
+  const auto rounds = std::max<int64_t>(1000, static_cast<int64_t>(seconds * 1e7));
+  double operations = 0;
+  const double one_flops = best_time(seconds, [&] { operations = peak::multiply_add(rounds); });
+  const double all_flops =
+      best_time(seconds, [&] { parallel_for(cores, [&](int64_t) { peak::multiply_add(rounds); }); });
+  // Larger than any cache where there is time to fill it; a very short measurement reads a little.
+  const int64_t numbers = std::clamp<int64_t>(static_cast<int64_t>(seconds * 1e9), 1 << 16, int64_t{1} << 26);
+  const std::vector<float> large(static_cast<size_t>(numbers), 1.0f);
+  std::vector<float> sums(static_cast<size_t>(cores));
+  const auto read_piece = [&](int64_t i) {
+    const int64_t begin = numbers * i / cores, end = numbers * (i + 1) / cores;
+    sums[static_cast<size_t>(i)] = peak::read(large.data() + begin, end - begin);
+  };
+  const double one_read = best_time(seconds, [&] { sums[0] = peak::read(large.data(), numbers); });
+  const double all_read = best_time(seconds, [&] { parallel_for(cores, read_piece); });
+  const double gigabytes = static_cast<double>(numbers) * 4e-9;
+  return {{"threads", cores},
           {"vector_level", vector_level()},
-          {"product_gflops", all},
-          {"product_gflops_one_thread", one},
-          {"read_gb_per_second", read}};
+          {"gflops", static_cast<double>(cores) * operations * 1e-9 / all_flops},
+          {"gflops_one_core", operations * 1e-9 / one_flops},
+          {"read_gb_per_second", gigabytes / all_read},
+          {"read_gb_per_second_one_core", gigabytes / one_read}};
 }
+
+// The best forward and backward time of one op by one engine.
+struct Passes {
+  double forward = 1e300, backward = 1e300;
+};
 
 // The inputs of one piece of work, drawn once, and their gradients.
 class Inputs {
@@ -149,7 +92,26 @@ class Inputs {
       }
     }
   }
-  void run(Tape& tape, bool back) {
+
+  Passes time(Engine engine, double seconds) {
+    Tape tape({engine, DType::f32, true});
+    Passes best;
+    const double start = now();
+    do {
+      const double begin = now();
+      const Var y = call(tape);
+      const double middle = now();
+      std::fill(y.g<float>(), y.g<float>() + y.count(), 1e-3f);
+      const double back = now();
+      tape.backward(tape.make({}, true), 0);
+      best.forward = std::min(best.forward, std::max(1e-9, middle - begin));
+      best.backward = std::min(best.backward, std::max(1e-9, now() - back));
+    } while (now() - start < seconds);
+    return best;
+  }
+
+ private:
+  Var call(Tape& tape) {
     tape.reset();
     std::vector<Var> in;
     size_t k = 0;
@@ -162,62 +124,82 @@ class Inputs {
       }
       ++k;
     }
-    const Var y = spec_.call(tape, in, work_.attributes);
-    if (!back) return;
-    std::fill(y.g<float>(), y.g<float>() + y.count(), 1e-3f);
-    tape.backward(tape.make({}, true), 0);
+    return spec_.call(tape, in, work_.attributes);
   }
 
- private:
   const Work& work_;
   const OpSpec& spec_;
   std::vector<std::vector<float>> values_, grads_;
   std::vector<std::vector<int32_t>> ids_;
 };
 
-Json figure(const Work& work, double seconds, double passes, const Json& machine) {
-  const bool counts_flops = work.flops > 0;
-  const double rate = passes * (counts_flops ? work.flops : work.bytes) * 1e-9 / std::max(seconds, 1e-9);
-  const double peak = machine.at(counts_flops ? "product_gflops" : "read_gb_per_second").get<double>();
-  return {{"ms", seconds * 1e3},
-          {"rate", rate},
-          {"unit", counts_flops ? "GFLOP/s" : "GB/s"},
-          {"share", rate / peak}};
+double cost(const Work& work) {
+  return work.flops > 0 ? work.flops : work.bytes;
 }
 
-Json measure(const Work& work, double seconds, const Json& machine) {
-  Inputs inputs(work);
-  Tape forward({Engine::fast, DType::f32, false}), both({Engine::fast, DType::f32, true}),
-      plain({Engine::reference, DType::f32, true});
-  const double fast_forward = best_time(seconds, [&] { inputs.run(forward, false); });
-  const double fast_both = best_time(seconds, [&] { inputs.run(both, true); });
-  const double plain_both = best_time(seconds, [&] { inputs.run(plain, true); });
-  std::string shapes;
-  for (const Shape& shape : work.shapes)
-    if (shape.rank() > 0) shapes += (shapes.empty() ? "" : " ") + shape.text();
-  return {{"op", work.op},
-          {"preset", work.preset},
-          {"shapes", shapes},
-          {"forward", figure(work, fast_forward, 1, machine)},
-          {"backward",
-           figure(work, fast_both - fast_forward, 2, machine)},  // two products, or two passes, for each one
-          {"gain", plain_both / fast_both}};
+// `passes`: a backward pass is two products or two passes over memory for each one of the forward pass; what
+// it makes again, because it was not kept, is not counted.
+Json figure(const Measured& measured, double fast, double plain, double passes, const Json& machine) {
+  const bool products = measured.fast.flops > 0;
+  const double rate = passes * cost(measured.fast) * 1e-9 / fast;
+  const double peak = machine.at(products ? "gflops" : "read_gb_per_second").get<double>();
+  const double plain_rate = passes * cost(measured.plain) * 1e-9 / plain;
+  return {{"ms", fast * 1e3},
+          {"rate", rate},
+          {"unit", products ? "GFLOP/s" : "GB/s"},
+          {"share", rate / peak},
+          {"gain", rate / plain_rate}};
+}
+
+std::string shapes_text(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes)
+    if (shape.rank() > 0) text += (text.empty() ? "" : " ") + shape.text();
+  return text;
+}
+
+Json measure(const Measured& measured, double seconds, const Json& machine) {
+  const Passes fast = Inputs(measured.fast).time(Engine::fast, seconds);
+  const Passes plain = Inputs(measured.plain).time(Engine::reference, seconds);
+  const double per_cost = (plain.forward + plain.backward) / cost(measured.plain);
+  return {{"op", measured.fast.op},
+          {"place", measured.fast.place},
+          {"shapes", shapes_text(measured.fast.shapes)},
+          {"forward", figure(measured, fast.forward, plain.forward, 1, machine)},
+          {"backward", figure(measured, fast.backward, plain.backward, 2, machine)},
+          {"gain", per_cost * cost(measured.fast) / (fast.forward + fast.backward)}};
+}
+
+// Why a fast op is hardly faster than its plain loops.
+std::string reason(const Json& row) {
+  constexpr double kBrief = 0.05;  // ms
+  const std::string op = row.at("op");
+  for (const char* copies : {"concat", "last_row", "slice_rows"})
+    if (op == copies) return "it only copies rows: one plain loop serves both engines";
+  if (row["forward"]["ms"].get<double>() + row["backward"]["ms"].get<double>() < kBrief)
+    return "so little work that handing it to vectors and threads costs as much";
+  if (row["forward"]["unit"] == "GB/s")
+    return "the compiler makes vectors of the plain loop too, and both wait for memory";
+  return "none known: a place to look";
 }
 
 }  // namespace
 
-Json bench_kernels(double seconds) {
+Json bench_kernels(double seconds, const std::vector<std::string>& only) {
+  std::vector<std::string> names;
+  for (const OpSpec* spec : op_table()) names.emplace_back(spec->name);
+  for (const std::string& op : only)
+    if (find_op(op) == nullptr) refuse("there is no op {}{}", in_quotes(op), nearest_hint(op, names));
   Json out;
   out["machine"] = measure_machine(seconds);
   out["kernels"] = Json::array();
   out["slow"] = Json::array();
-  for (const Work& work : works()) {
+  for (const Measured& work : all_works(kMostFlops, kMostPlainFlops)) {
+    if (!only.empty() && std::find(only.begin(), only.end(), work.fast.op) == only.end()) continue;
     const Json row = measure(work, seconds, out["machine"]);
-    if (row["gain"].get<double>() < 1.2)
-      out["slow"].push_back({{"op", row["op"]},
-                             {"preset", row["preset"]},
-                             {"gain", row["gain"]},
-                             {"why", "it only moves numbers: the compiler's own loop is as fast as memory"}});
+    if (row["gain"].get<double>() < kWorthTelling)
+      out["slow"].push_back(
+          {{"op", row["op"]}, {"place", row["place"]}, {"gain", row["gain"]}, {"why", reason(row)}});
     out["kernels"].push_back(row);
   }
   return out;
@@ -225,28 +207,31 @@ Json bench_kernels(double seconds) {
 
 std::string kernels_text(const Json& document) {
   const Json& machine = document.at("machine");
+  const auto number = [&](const char* field) { return machine.at(field).get<double>(); };
   std::string text = fmt::format(
-      "{} threads, {}: products {:.0f} GFLOP/s (one thread {:.0f}), reading {:.1f} GB/s; shares are of "
-      "these\n\n",
-      machine.at("threads").get<int>(), machine.at("vector_level").get<std::string>(),
-      machine.at("product_gflops").get<double>(), machine.at("product_gflops_one_thread").get<double>(),
-      machine.at("read_gb_per_second").get<double>());
-  Table table({"op", "forward", "share", "backward", "share", "over plain", "shapes", "as in"});
+      "{} threads, {}: multiply-adds {:.0f} GFLOP/s (one core {:.0f}), reading {:.1f} GB/s (one core "
+      "{:.1f}); "
+      "shares are of all cores'\n\n",
+      machine.at("threads").get<int>(), machine.at("vector_level").get<std::string>(), number("gflops"),
+      number("gflops_one_core"), number("read_gb_per_second"), number("read_gb_per_second_one_core"));
+  Table table({"op", "forward", "share", "plain", "backward", "share", "plain", "shapes", "as in"});
   for (const Json& row : document.at("kernels")) {
-    const auto rate = [&](const char* pass) {
+    std::vector<std::string> cells = {row.at("op")};
+    for (const char* pass : {"forward", "backward"}) {
       const Json& f = row.at(pass);
-      return fmt::format("{:.1f} {}", f.at("rate").get<double>(), f.at("unit").get<std::string>());
-    };
-    const auto share = [&](const char* pass) {
-      return fmt::format("{:.0f}%", 100 * row.at(pass).at("share").get<double>());
-    };
-    table.row({row.at("op"), rate("forward"), share("forward"), rate("backward"), share("backward"),
-               fmt::format("{:.1f}x", row.at("gain").get<double>()), row.at("shapes"), row.at("preset")});
+      cells.push_back(fmt::format("{:.1f} {}", f.at("rate").get<double>(), f.at("unit").get<std::string>()));
+      cells.push_back(fmt::format("{:.0f}%", 100 * f.at("share").get<double>()));
+      cells.push_back(fmt::format("{:.1f}x", f.at("gain").get<double>()));
+    }
+    cells.push_back(row.at("shapes"));
+    cells.push_back(row.at("place"));
+    table.row(std::move(cells));
   }
   text += table.text();
   for (const Json& row : document.at("slow"))
-    text += fmt::format("\nbelow 1.2x over plain: {} ({}): {}", row.at("op").get<std::string>(),
-                        row.at("preset").get<std::string>(), row.at("why").get<std::string>());
+    text += fmt::format("\n{:.1f}x over plain: {} ({}): {}", row.at("gain").get<double>(),
+                        row.at("op").get<std::string>(), row.at("place").get<std::string>(),
+                        row.at("why").get<std::string>());
   return text + (document.at("slow").empty() ? "" : "\n");
 }
 
