@@ -118,9 +118,46 @@ TEST_F(TraceProgram, AStackNamesItsBlocks) {
   ASSERT_EQ(json["values"].size(), 2u);
   const size_t length = json["tokens"][0].size();
   EXPECT_EQ(json["values"]["blocks.1.weights"]["shape"], Json({2, length, length}));
-  const ProgramResult uneven = stack({"--text", "once there was", "--text", "a"});
-  EXPECT_EQ(uneven.exit_code, 2);
-  EXPECT_THAT(uneven.err, HasSubstr("texts of one batch need equally many"));
+  EXPECT_EQ(json["filling"], Json({0}));
+  // A batch of unequal lengths: each text has its own next tokens, and no row that means nothing is shown.
+  const ProgramResult uneven =
+      stack({"--text", "once there was", "--text", "a", "--value", "weights", "--json"});
+  ASSERT_EQ(uneven.exit_code, 0) << uneven.err;
+  const Json both = Json::parse(uneven.out);
+  EXPECT_EQ(both["values"]["blocks.0.weights"]["shape"], Json({2, 2, length, length}));
+  EXPECT_EQ(both["filling"], Json({0, 2}));
+  EXPECT_EQ(both["tokens"][1].size(), length - 2);
+  const Json alone = Json::parse(stack({"--text", "a", "--json"}).out);
+  for (size_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(both["next"][1][i]["id"], alone["next"][0][i]["id"]);
+    EXPECT_NEAR(both["next"][1][i]["probability"].get<double>(),
+                alone["next"][0][i]["probability"].get<double>(), 1e-6);
+  }
+  const std::string shown =
+      stack({"--text", "once there was", "--text", "a", "--value", "blocks.1.weights"}).out;
+  EXPECT_THAT(shown, HasSubstr("text 1: 4 tokens\ntext 2: 2 tokens\n"));
+  EXPECT_THAT(shown, HasSubstr("  text 2, head 2\n       <BOS>      a\n<BOS>  1.000  0.000\n"));
+}
+
+// Odd texts are read like any other, or refused in one line.
+TEST_F(TraceProgram, OddTexts) {
+  for (const std::string& text :
+       {std::string(), std::string("\n\n"), std::string("zorp ") + std::string(5000, 'a'),
+        std::string("\xff\xfe"), std::string("<EOS> <PAD>"), std::string("\xe4\xb8\xad")}) {
+    const ProgramResult result = trace({"--text", text, "--json"});
+    EXPECT_EQ(result.signal, 0) << text;
+    EXPECT_TRUE(result.exit_code == 0 || (result.exit_code == 2 && result.out.empty())) << text << result.err;
+    if (result.exit_code == 0) {
+      EXPECT_EQ(Json::parse(result.out)["next"][0].size(), 5u) << text;
+    }
+  }
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "the ";
+  const ProgramResult cut = trace({"--text", words, "--value", "X"});
+  EXPECT_EQ(cut.exit_code, 0);
+  EXPECT_THAT(cut.err, HasSubstr("the model sees 12"));
+  EXPECT_EQ(trace({"--text", "a", "--value", ""}).exit_code, 2);
+  EXPECT_EQ(trace({"--text", "a", "--top", "1000"}).exit_code, 0);  // more than there are
 }
 
 }  // namespace

@@ -28,7 +28,8 @@ struct Asked {
 
 Json tokens_json(const TracedText& text) {
   Json all = Json::array();
-  for (size_t i = 0; i < text.ids.size(); ++i) all.push_back({{"id", text.ids[i]}, {"text", text.tokens[i]}});
+  const size_t end = text.ids.size() - static_cast<size_t>(text.filling);
+  for (size_t i = 0; i < end; ++i) all.push_back({{"id", text.ids[i]}, {"text", text.tokens[i]}});
   return all;
 }
 
@@ -42,11 +43,13 @@ Json next_json(const TracedText& text) {
 // What belongs to a text stands in lists with an entry for each.
 Json to_json(const Trace& traced, const LoadedRun& run) {
   Json document = {{"run", run.path}, {"step", run.step}};
-  for (const char* field : {"texts", "tokens", "padding", "unknown", "next"}) document[field] = Json::array();
+  for (const char* field : {"texts", "tokens", "padding", "filling", "unknown", "next"})
+    document[field] = Json::array();
   for (const TracedText& text : traced.texts) {
     document["texts"].push_back(text.text);
     document["tokens"].push_back(tokens_json(text));
     document["padding"].push_back(text.padding);
+    document["filling"].push_back(text.filling);
     document["unknown"].push_back(text.unknown);
     document["next"].push_back(next_json(text));
   }
@@ -75,12 +78,12 @@ std::string to_text(const Trace& traced) {
   std::vector<RowNames> names;
   for (const TracedValue& value : traced.values)
     if (stage_exists(Route::kInference, value.name)) stages.push_back(value.name);
-  for (const TracedText& text : traced.texts) names.push_back({text.tokens, text.padding});
+  for (const TracedText& text : traced.texts) names.push_back({text.tokens, text.padding, text.filling});
   std::string text = route_text(Route::kInference, stages) + "\n";
   for (size_t i = 0; i < traced.texts.size(); ++i)
     text += fmt::format(
         "text {}: {} tokens{}\n", i + 1,
-        static_cast<int64_t>(traced.texts[i].ids.size()) - traced.texts[i].padding,
+        static_cast<int64_t>(traced.texts[i].ids.size()) - traced.texts[i].padding - traced.texts[i].filling,
         traced.texts[i].padding == 0
             ? std::string()
             : fmt::format(", with {} places of padding before them (not shown)", traced.texts[i].padding));

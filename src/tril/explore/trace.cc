@@ -84,15 +84,35 @@ std::vector<Alternative> likeliest(const LoadedRun& run, std::span<const double>
   return found;
 }
 
-// The last row of each text's logits foresees the next token.
+// Shorter texts of a batch take copies of their last token behind them, which a causal model's earlier rows
+// never see.
+void fill_up(const ModelConfig& model, std::vector<TracedText>& texts) {
+  size_t length = 0;
+  for (const TracedText& text : texts) length = std::max(length, text.ids.size());
+  for (TracedText& text : texts) {
+    if (text.ids.size() == length) continue;
+    if (model.mask != "causal")
+      refuse(
+          "the texts have {} and {} tokens; under model.mask = {} texts of one batch need equally many, or "
+          "trace them "
+          "one by one",
+          length, text.ids.size(), in_quotes(model.mask));
+    text.filling = static_cast<int64_t>(length - text.ids.size());
+    text.ids.resize(length, text.ids.back());
+    text.tokens.resize(length);
+  }
+}
+
+// The row of each text's last token in the logits foresees the next one.
 void foresee(const LoadedRun& run, const Tensor& logits, int64_t top, std::vector<TracedText>& texts) {
   const auto batch = static_cast<int64_t>(texts.size());
   const int64_t vocabulary = logits.shape.cols(), rows = logits.count() / vocabulary / batch;
   std::vector<double> last(static_cast<size_t>(vocabulary));
   for (int64_t b = 0; b < batch; ++b) {
-    const int64_t begin = ((b + 1) * rows - 1) * vocabulary;
+    TracedText& text = texts[static_cast<size_t>(b)];
+    const int64_t begin = ((b + 1) * rows - 1 - text.filling) * vocabulary;
     for (int64_t i = 0; i < vocabulary; ++i) last[static_cast<size_t>(i)] = logits.at(begin + i);
-    texts[static_cast<size_t>(b)].next = likeliest(run, last, top);
+    text.next = likeliest(run, last, top);
   }
 }
 
@@ -101,16 +121,10 @@ void foresee(const LoadedRun& run, const Tensor& logits, int64_t top, std::vecto
 Trace trace(const LoadedRun& run, std::span<const std::string> texts, const TraceOptions& options) {
   if (texts.empty()) refuse("trace needs a text");
   Trace traced;
+  for (const std::string& text : texts) traced.texts.push_back(window_of(run, text));
+  fill_up(run.config.model, traced.texts);
   std::vector<int32_t> ids;
-  for (const std::string& text : texts) {
-    const TracedText& seen = traced.texts.emplace_back(window_of(run, text));
-    const size_t length = traced.texts.front().ids.size();
-    if (seen.ids.size() != length)
-      refuse(
-          "the texts have {} and {} tokens; texts of one batch need equally many, or trace them one by one",
-          length, seen.ids.size());
-    ids.insert(ids.end(), seen.ids.begin(), seen.ids.end());
-  }
+  for (const TracedText& text : traced.texts) ids.insert(ids.end(), text.ids.begin(), text.ids.end());
   TapeOptions tape_wants = tape_options(run.config.run, false);
   tape_wants.trace = true;
   Tape tape(tape_wants);

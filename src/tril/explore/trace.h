@@ -22,9 +22,10 @@ struct TracedValue {
 
 struct TracedText {
   std::string text;
-  std::vector<int32_t> ids;  // what stands in the model's window, T of them, padding first
+  std::vector<int32_t> ids;  // what the model reads, T of them
   std::vector<std::string> tokens;
-  int64_t padding = 0;
+  int64_t padding = 0;  // how many of them stand before the text: a window's padding
+  int64_t filling = 0;  // and behind it, where another text of the batch is longer: rows that mean nothing
   std::vector<std::string> unknown;  // words that the model reads as <UNK>
   std::vector<Alternative> next;     // the likeliest next tokens, with their probabilities
 };
@@ -42,10 +43,11 @@ struct TraceOptions {
 };
 
 /// Traces the prediction of the token after each text. Several texts make one batch, and every shape then
-/// begins with their number. A window model's window is padded on the left; a decoder's texts must have
-/// equally many tokens. Only the last `context` tokens are seen. Warns of unknown words and of a text that is
-/// cut. Throws Refusal for no text, an empty one where the model has nothing to begin from, unequal lengths
-/// (with the numbers), and a name that there is not (with the nearest).
+/// begins with their number. A window model's window is padded on the left. A decoder's shorter texts are
+/// filled up on the right, where a causal model does not look; under model.mask = none they must have equally
+/// many tokens. Only the last `context` tokens are seen. Warns of unknown words and of a text that is cut.
+/// Throws Refusal for no text, an empty one where the model has nothing to begin from, unequal lengths that
+/// can't be filled up (with the numbers), and a name that there is not (with the nearest).
 Trace trace(const LoadedRun& run, std::span<const std::string> texts, const TraceOptions& options = {});
 
 }  // namespace tril

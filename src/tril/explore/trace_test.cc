@@ -1,5 +1,6 @@
 #include "tril/explore/trace.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -112,6 +113,82 @@ TEST_F(TraceTest, ALongTextIsCutToItsEndAndUnknownWordsAreNamed) {
   EXPECT_EQ(traced.texts.at(0).unknown, (std::vector<std::string>{"zorp"}));
   EXPECT_EQ(traced.texts[0].padding, 0);
   EXPECT_EQ(traced.texts[0].tokens.front(), "<UNK>");
+}
+
+// A preset's model at a size that trains in a moment; its blocks, heads and switches stay.
+Config small_preset(const std::string& preset) {
+  const Config whole = resolve(preset_config(preset));
+  ConfigBuilder builder;
+  builder.add_preset(preset);
+  std::vector<std::string> settings = {
+      "data.path=tales", "data.text=",
+      "data.repeat=1",   "data.stories=30",
+      "model.context=8", "model.hidden=8",
+      "train.steps=1",   "train.batch=2",
+      "train.samples=0", "model.d_model=" + std::to_string(4 * whole.model.heads)};
+  if (whole.data.tokenizer != "char") settings.push_back("data.vocabulary=300");
+  if (whole.model.family == "decoder") settings.push_back("train.block=8");
+  for (const std::string& setting : settings) builder.set(setting);
+  return builder.finish();
+}
+
+TEST(TracePresets, EveryBlocksValuesAreNamedAndListed) {
+  const TemporaryFolder runs;
+  for (const std::string& preset : preset_names()) {
+    SCOPED_TRACE(preset);
+    RunFolder made = RunFolder::create(runs / preset);
+    train_run(made, small_preset(preset));
+    const LoadedRun loaded = load_run(runs / preset);
+    const ModelConfig& model = loaded.config.model;
+    const Trace listed = of(loaded, {"the"}, {.names = {}, .top = 1, .numbers = false});
+    std::vector<std::string> expected = {"X", "hidden", "logits"};
+    if (model.family != "window_mlp")
+      for (const char* name :
+           {"Q", "K", "V", "scores", "masked_scores", "weights", "messages", "updates", "contextual"})
+        expected.emplace_back(name);
+    const auto length = static_cast<int64_t>(listed.texts[0].ids.size());
+    for (int64_t block = 0; block < (model.family == "decoder" ? model.layers : 1); ++block)
+      for (const std::string& name : expected) {
+        const bool apart = model.family != "decoder" || name == "X" || name == "logits";
+        const TracedValue& value = find(listed, apart ? name : fmt::format("blocks.{}.{}", block, name));
+        if (name == "weights") {
+          EXPECT_EQ(value.shape, (Shape{model.heads, length, length})) << value.name;
+        }
+      }
+    const Trace whole = of(loaded, {"the"});
+    ASSERT_EQ(whole.values.size(), listed.values.size());
+    for (size_t i = 0; i < whole.values.size(); ++i) EXPECT_EQ(whole.values[i].name, listed.values[i].name);
+  }
+}
+
+TEST(TraceBatch, AShorterTextIsFilledUpBehindAndSeesNothingOfIt) {
+  const TemporaryFolder folder;
+  RunFolder made = RunFolder::create(folder / "run");
+  train_run(made, small_run({"model.family=decoder", "model.heads=2", "model.layers=2"}));
+  const LoadedRun loaded = load_run(folder / "run");
+  const Trace both = of(loaded, {"the a the", "the"}), alone = of(loaded, {"the"});
+  EXPECT_EQ(both.texts[0].filling, 0);
+  EXPECT_EQ(both.texts[1].filling, 2);
+  EXPECT_EQ(both.texts[1].tokens, (std::vector<std::string>{"<BOS>", "the", "", ""}));
+  const std::vector<double>&whole = find(both, "logits").data, &one = find(alone, "logits").data;
+  const size_t text = whole.size() / 2;
+  for (size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(whole[text + i], one[i], 1e-6);
+  EXPECT_EQ(both.texts[1].next[0].id, alone.texts[0].next[0].id);
+}
+
+TEST(TraceBatch, AModelThatSeesAllTakesEquallyLongTextsAlone) {
+  const TemporaryFolder folder;
+  RunFolder made = RunFolder::create(folder / "run");
+  train_run(made, small_run({"model.family=decoder", "model.mask=none"}));
+  const LoadedRun loaded = load_run(folder / "run");
+  EXPECT_EQ(of(loaded, {"the", "a"}).texts.size(), 2u);
+  try {
+    of(loaded, {"the a", "the"});
+    FAIL();
+  } catch (const Refusal& refusal) {
+    EXPECT_NE(std::string(refusal.what()).find("the texts have 3 and 2 tokens"), std::string::npos)
+        << refusal.what();
+  }
 }
 
 }  // namespace
