@@ -1,0 +1,61 @@
+// check by the program itself, on presets. The quick ones always; with TRIL_EVERY_PRESET set, every one
+// (minutes).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+#include "tril/train/config.h"
+
+namespace tril {
+namespace {
+
+using Json = nlohmann::json;
+using testing::EndsWith;
+using testing::HasSubstr;
+
+bool asked_for(const std::string& preset) {
+  return std::getenv("TRIL_EVERY_PRESET") != nullptr || preset == "microgpt" || preset == "tiny-gpt-abc";
+}
+
+TEST(CheckProgram, EveryRowOfEveryPresetPassesAndNamesItsSubject) {
+  for (const std::string& preset : preset_names()) {
+    if (!asked_for(preset)) continue;
+    const ProgramResult result = run_program({"check", preset, "--json"});
+    EXPECT_EQ(result.exit_code, 0) << preset << ": " << result.out << result.err;
+    const Json document = Json::parse(result.out, nullptr, false);
+    ASSERT_TRUE(document.is_object()) << preset << result.err;
+    EXPECT_TRUE(document["passed"].get<bool>());
+    EXPECT_GE(document["checks"].size(), 6u) << preset;
+    for (const Json& row : document["checks"]) {
+      EXPECT_TRUE(row["passed"].get<bool>()) << preset << ": " << row;
+      EXPECT_THAT(row["what"].get<std::string>(),
+                  EndsWith("; " + preset + " on tales, fresh weights of seed 11"));
+    }
+  }
+}
+
+TEST(CheckProgram, TheTableStandsUnderItsSubject) {
+  const ProgramResult result = run_program({"check", "microgpt", "--seed", "7"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.out, testing::StartsWith("microgpt on tales, fresh weights of seed 7\n\ncheck "));
+  EXPECT_THAT(result.out, HasSubstr("blocks of 16 tokens spread over the training part"));
+  EXPECT_THAT(result.out, HasSubstr("passed, 0 failed\n"));
+}
+
+// Weights drawn by PyTorch's rule behind a norm spread their logits by 1/√3: the first loss is above ln 3 by
+// design.
+TEST(CheckProgram, ASpreadOfLogitsThatIsMeantIsNoWarning) {
+  const TemporaryFolder folder;
+  const ProgramResult trained =
+      run_program({"train", "tiny-gpt-abc", "--seed", "0", "--steps", "1", "--out", folder / "run"});
+  EXPECT_EQ(trained.exit_code, 0);
+  EXPECT_THAT(trained.err,
+              HasSubstr("ln 3 = 1.0986, and with the spread that fresh logits have here, 1.2653"));
+  EXPECT_THAT(trained.err, testing::Not(HasSubstr("warning:")));
+}
+
+}  // namespace
+}  // namespace tril
