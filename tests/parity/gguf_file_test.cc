@@ -8,14 +8,6 @@
 namespace tril::parity {
 namespace {
 
-std::string from_hex(const std::string& hex) {
-  std::string bytes;
-  for (size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  }
-  return bytes;
-}
-
 TEST(GgufParity, ReadsTheGgufPackagesFile) {
   const auto numbers = load("gguf_file");
   const TestFolder folder("gguf_parity");

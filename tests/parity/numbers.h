@@ -27,6 +27,14 @@ inline std::string text(const nlohmann::json& value) {
   return value.get<std::string>();
 }
 
+/// The bytes that pairs of hexadecimal digits stand for: a small file in a numbers file.
+inline std::string from_hex(const std::string& hex) {
+  std::string bytes;
+  for (size_t i = 0; i + 1 < hex.size(); i += 2)
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  return bytes;
+}
+
 /// The SHA-256 of the values' little-endian bytes, as common.py's digest().
 template <class T>
 std::string digest(std::span<const T> values) {

@@ -4,64 +4,8 @@
 
 #include <cmath>
 
-#include "tests/parity/numbers.h"
-
 namespace tril {
 namespace {
-
-void fill(const Tensor& out, const nlohmann::json& numbers) {
-  for (int64_t i = 0; i < out.count(); ++i) {
-    const double value = numbers.at(static_cast<size_t>(i)).get<double>();
-    with_real(out.dtype,
-              [&](auto zero) { out.as<decltype(zero)>()[i] = static_cast<decltype(zero)>(value); });
-  }
-}
-
-std::vector<double> numbers_of(const Tensor& t) {
-  std::vector<double> out;
-  for (int64_t i = 0; i < t.count(); ++i) out.push_back(t.at(i));
-  return out;
-}
-
-// 20 steps of PyTorch's own Adam and AdamW on stored gradients: weights after 1, 2 and 20 steps, norms, both
-// moments.
-TEST(Optimizer, FollowsPyTorch) {
-  const nlohmann::json stored = parity::load("optimizer");
-  const std::pair<Engine, DType> engines[] = {
-      {Engine::fast, DType::f32}, {Engine::reference, DType::f32}, {Engine::reference, DType::f64}};
-  for (const auto& [engine, dtype] : engines) {
-    for (const nlohmann::json& c : stored.at("cases")) {
-      Parameters p(dtype);
-      for (const char* name : {"matrix", "vector"}) {
-        const auto shape = stored.at("start").at(name).at("shape").get<std::vector<int64_t>>();
-        p.add(name, shape.size() == 2 ? Shape{shape[0], shape[1]} : Shape{shape[0]});
-      }
-      p.allocate();
-      for (int i = 0; i < 2; ++i) fill(p.value(i), stored.at("start").at(p.info(i).name).at("data"));
-      TrainSettings s;
-      s.optimizer = c.at("optimizer").get<std::string>();
-      s.beta1 = c.at("beta1"), s.beta2 = c.at("beta2"), s.epsilon = c.at("epsilon");
-      s.weight_decay = c.at("weight_decay"), s.clip = c.at("clip");
-      Optimizer optimizer(p, s, engine);
-      int step = 0;
-      for (const nlohmann::json& gradients : stored.at("gradients")) {
-        ++step;
-        for (int i = 0; i < 2; ++i) fill(p.grad(i), gradients.at(p.info(i).name));
-        const double norm = optimizer.gradient_norm();
-        EXPECT_NEAR(norm, c.at("norms").at(static_cast<size_t>(step - 1)).get<double>(), 1e-5 * (1 + norm));
-        optimizer.update(step, c.at("learning_rate"), norm);
-        if (!c.at("after").contains(std::to_string(step))) continue;
-        for (int i = 0; i < 2; ++i) {
-          const auto want =
-              c.at("after").at(std::to_string(step)).at(p.info(i).name).get<std::vector<double>>();
-          EXPECT_LT(parity::largest_difference(numbers_of(p.value(i)), want), 1e-6)
-              << c.at("optimizer") << " step " << step << ", " << name_of(dtype)
-              << (engine == Engine::fast ? " fast" : " reference");
-        }
-      }
-    }
-  }
-}
 
 // √(3² + 4²) = 5; clip 1 scales by 1/(5 + 1e-6).
 TEST(Optimizer, NormAndDecayOfMatricesAlone) {
