@@ -159,7 +159,11 @@ void forward_kept(const Sizes& s, const Values& in, float* tile, float* lse, flo
   each_row(t, [&](int64_t r) {
     float* row = tile + r * t.columns;
     if (in.b != nullptr) rows::accumulate(in.b, row, t.columns);
+#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
+    const float top = 0;
+#else
     const float top = rows::max(row, t.columns);
+#endif
     hits[r] = in.target[r] >= 0 ? row[in.target[r]] : 0;
     const float sum = rows::exp_sum(row, top, row, t.columns);
     inverse[r] = 1 / sum;
