@@ -107,6 +107,10 @@ HandWorked check_hand_worked() {
   tape.name("contextual", add(tape, x, updates));
   HandWorked out;
   judge(tape, out);
+  // What is given stands first: X, then the matrices as they are written in X W.
+  out.values.insert(
+      out.values.begin() + 1,
+      {{"W_Q", {3, 2}, w_q, 0}, {"W_K", {3, 2}, w_k, 0}, {"W_V", {3, 2}, w_v, 0}, {"W_O", {2, 3}, w_o, 0}});
   for (CheckRow& row : out.checks) row.subject = "the four-token example";
   return out;
 }

@@ -127,9 +127,12 @@ HandWorked by_hand(Teller& teller) {
               {"X", "Q", "scores", "masked_scores", "weights", "messages", "updates", "contextual"});
   teller.say(
       "Four tokens, each a row of three numbers (X). Attention lets each token ask the others for what it\n"
-      "needs. Three small tables of weights turn a row into a question (Q), an offer (K) and something to\n"
-      "hand over (V). A score is a question times an offer. A token may not look at what comes after it, so\n"
-      "those scores are masked; softmax turns what is left of each row into weights that sum to 1.\n");
+      "needs. Three small tables of weights (W_Q, W_K, W_V) turn a row into a question (Q), an offer (K) "
+      "and\n"
+      "something to hand over (V). A score is a question times an offer, over the square root of their "
+      "width.\n"
+      "A token may not look at what comes after it, so those scores are masked; softmax turns what is left\n"
+      "of each row into weights that sum to 1.\n");
   const HandWorked worked = check_hand_worked();
   const std::vector<RowNames> names = {{{"t1", "t2", "t3", "t4"}, 0}};
   for (const HandWorkedValue& value : worked.values)
@@ -210,6 +213,13 @@ void tell_curves(Teller& teller, const Json& head, const Json& mlp, const Baseli
   row("one head: twelve words, looked at as it learned to", head["validation_loss"]);
   row("window MLP: eight words, each in its place", mlp["validation_loss"]);
   teller.say(table.text());
+  if (mlp["validation_loss"] < head["validation_loss"])
+    teller.say(
+        "The MLP is ahead: the tales are so regular that the few words just before tell most of what "
+        "follows,\n"
+        "and it has weights for each of them in its place, where one head has a single mixture of twelve.\n"
+        "Heads pay off where what matters stands far away or moves about, and when there are many of "
+        "them.\n");
 }
 
 // Where the last word of the prompt looks.

@@ -23,6 +23,10 @@ constexpr int64_t kFirstColumns = 6;  // to so many, and the row's least and lar
 
 const std::map<std::string, std::string, std::less<>> kAbout = {
     {"X", "the row that stands for each token"},
+    {"W_Q", "turns a row into a question: Q = X W_Q"},
+    {"W_K", "turns a row into an offer: K = X W_K"},
+    {"W_V", "turns a row into what it hands over: V = X W_V"},
+    {"W_O", "turns what comes back into a row as wide as X"},
     {"Q", "what each token asks for"},
     {"K", "what each token offers"},
     {"V", "what each token hands over"},
