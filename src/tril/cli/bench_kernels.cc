@@ -137,18 +137,22 @@ double cost(const Work& work) {
   return work.flops > 0 ? work.flops : work.bytes;
 }
 
+// How much more the fast op has to do than the plain loops.
+double times_the_work(const Measured& measured) {
+  return cost(measured.plain) > 0 ? cost(measured.fast) / cost(measured.plain) : 1;
+}
+
 // `passes`: a backward pass is two products or two passes over memory for each one of the forward pass; what
 // it makes again, because it was not kept, is not counted.
 Json figure(const Measured& measured, double fast, double plain, double passes, const Json& machine) {
   const bool products = measured.fast.flops > 0;
   const double rate = passes * cost(measured.fast) * 1e-9 / fast;
   const double peak = machine.at(products ? "gflops" : "read_gb_per_second").get<double>();
-  const double plain_rate = passes * cost(measured.plain) * 1e-9 / plain;
   return {{"ms", fast * 1e3},
           {"rate", rate},
           {"unit", products ? "GFLOP/s" : "GB/s"},
           {"share", rate / peak},
-          {"gain", rate / plain_rate}};
+          {"gain", plain / fast * times_the_work(measured)}};
 }
 
 std::string shapes_text(const std::vector<Shape>& shapes) {
@@ -161,20 +165,21 @@ std::string shapes_text(const std::vector<Shape>& shapes) {
 Json measure(const Measured& measured, double seconds, const Json& machine) {
   const Passes fast = Inputs(measured.fast).time(Engine::fast, seconds);
   const Passes plain = Inputs(measured.plain).time(Engine::reference, seconds);
-  const double per_cost = (plain.forward + plain.backward) / cost(measured.plain);
-  return {{"op", measured.fast.op},
-          {"place", measured.fast.place},
-          {"shapes", shapes_text(measured.fast.shapes)},
-          {"forward", figure(measured, fast.forward, plain.forward, 1, machine)},
-          {"backward", figure(measured, fast.backward, plain.backward, 2, machine)},
-          {"gain", per_cost * cost(measured.fast) / (fast.forward + fast.backward)}};
+  return {
+      {"op", measured.fast.op},
+      {"place", measured.fast.place},
+      {"shapes", shapes_text(measured.fast.shapes)},
+      {"forward", figure(measured, fast.forward, plain.forward, 1, machine)},
+      {"backward", figure(measured, fast.backward, plain.backward, 2, machine)},
+      {"gain", (plain.forward + plain.backward) / (fast.forward + fast.backward) * times_the_work(measured)}};
 }
 
 // Why a fast op is hardly faster than its plain loops.
 std::string reason(const Json& row) {
   constexpr double kBrief = 0.05;  // ms
   const std::string op = row.at("op");
-  for (const char* copies : {"concat", "last_row", "slice_rows"})
+  if (op == "concat") return "a view: nothing is moved";
+  for (const char* copies : {"last_row", "slice_rows"})
     if (op == copies) return "it only copies rows: one plain loop serves both engines";
   if (row["forward"]["ms"].get<double>() + row["backward"]["ms"].get<double>() < kBrief)
     return "so little work that handing it to vectors and threads costs as much";
@@ -219,8 +224,9 @@ std::string kernels_text(const Json& document) {
     std::vector<std::string> cells = {row.at("op")};
     for (const char* pass : {"forward", "backward"}) {
       const Json& f = row.at(pass);
-      cells.push_back(fmt::format("{:.1f} {}", f.at("rate").get<double>(), f.at("unit").get<std::string>()));
-      cells.push_back(fmt::format("{:.0f}%", 100 * f.at("share").get<double>()));
+      const double rate = f.at("rate").get<double>();
+      cells.push_back(rate == 0 ? "-" : fmt::format("{:.1f} {}", rate, f.at("unit").get<std::string>()));
+      cells.push_back(rate == 0 ? "-" : fmt::format("{:.0f}%", 100 * f.at("share").get<double>()));
       cells.push_back(fmt::format("{:.1f}x", f.at("gain").get<double>()));
     }
     cells.push_back(row.at("shapes"));

@@ -55,7 +55,7 @@ class Works {
 void window_mlp(const ModelConfig& c, Works& w) {
   w.moves("embedding", "", {{c.vocab_size, c.d_model}, {w.batch(1)[0], w.batch(1)[1]}},
           2.0 * static_cast<double>(w.rows() * c.d_model), {{"padding_idx", 0}}, c.vocab_size);
-  w.maps("concat", "", w.batch(c.d_model));
+  w.moves("concat", "", {w.batch(c.d_model)}, 0);
 }
 
 void window_attention(const ModelConfig& c, Works& w) {
@@ -65,9 +65,12 @@ void window_attention(const ModelConfig& c, Works& w) {
   w.add_rows("positions", w.batch(d), {length, d});
   w.moves("last_row", "", {w.batch(d)}, 2.0 * static_cast<double>(examples * d));
   w.linear("the query", w.last(d), d, false);
-  w.linear("keys", w.batch(d), d, false);
-  w.products("attention", "the last query", {w.last(d), w.batch(d), w.batch(d), {}},
-             2.0 * static_cast<double>(w.rows() * d), {{"heads", static_cast<double>(c.heads)}});
+  const double heads = static_cast<double>(c.heads), by_head = static_cast<double>(examples * d * d);
+  const Shape all_heads = w.last(c.heads * d);
+  w.products("head_linear", "into keys", {w.last(d), {d, d}}, by_head, {{"heads", heads}});
+  w.products("attention", "the last query", {all_heads, w.batch(d), w.batch(d), {}},
+             2.0 * static_cast<double>(w.rows() * d * c.heads), {{"heads", heads}, {"kv_heads", 1}});
+  w.products("head_linear", "out of values", {all_heads, {d, d}}, by_head, {{"heads", heads}, {"out_of", 1}});
   w.add_rows("residual", w.last(d), w.last(d));
 }
 
@@ -76,9 +79,9 @@ void window_end(const ModelConfig& c, int64_t in, Works& w) {
   const int64_t examples = w.batch(1)[0];
   w.linear("hidden", w.last(in), c.hidden, true);
   w.maps("relu", "hidden", w.last(c.hidden));
-  w.linear("head", w.last(c.hidden), c.vocab_size, true);
-  w.moves("cross_entropy", "", {w.last(c.vocab_size), {examples}},
-          static_cast<double>(examples * c.vocab_size), {}, c.vocab_size);
+  w.products("linear_cross_entropy", "head and loss",
+             {w.last(c.hidden), {c.vocab_size, c.hidden}, {examples, 1}, {c.vocab_size}},
+             static_cast<double>(examples * c.hidden) * static_cast<double>(c.vocab_size), {}, c.vocab_size);
 }
 
 void normed(const ModelConfig& c, Works& w) {
@@ -141,6 +144,8 @@ std::vector<Work> apart(const ModelConfig& c, int64_t examples, int64_t length) 
   w.moves("mask", "scores", {scores, {}}, 2 * static_cast<double>(scores.count()));
   w.maps("softmax", "scores", scores);
   w.maps("softcap", "logits", w.batch(c.vocab_size), {{"cap", 30}});
+  w.moves("cross_entropy", "logits", {w.batch(c.vocab_size), {examples, length}},
+          static_cast<double>(w.rows() * c.vocab_size), {}, c.vocab_size);
   for (const char* op : {"relu", "relu2", "gelu", "gelu_tanh"}) w.maps(op, "MLP", w.batch(c.hidden));
   return w.take();
 }

@@ -11,7 +11,8 @@
 namespace tril::cli {
 
 /// One op at one place of a model. Products count multiplications and additions that the result needs
-/// (attention's visible pairs alone); every other op counts the bytes that it reads and writes at the least.
+/// (attention's visible pairs alone); every other op counts the bytes that it reads and writes at the least:
+/// none where it is a view.
 struct Work {
   std::string op;
   std::string place;  // "shakespeare-char, keys"
