@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "tril/base/log.h"
+#include "tril/base/threads.h"
 #include "tril/check/check.h"
 #include "tril/check/hand_worked.h"
 #include "tril/train/train_testing.h"
@@ -29,6 +30,7 @@ void check_fresh(const char* of, const std::vector<std::string>& settings) {
 
 int main() {
   log::set_quiet(true);
+  set_threads(1);  // so small a model only waits for more
   print_failures("hand-worked", check_hand_worked().checks);
   check_fresh("window", {"model.heads=2"});
   check_fresh("decoder",

@@ -80,13 +80,14 @@ std::string to_text(const Trace& traced) {
     if (stage_exists(Route::kInference, value.name)) stages.push_back(value.name);
   for (const TracedText& text : traced.texts) names.push_back({text.tokens, text.padding, text.filling});
   std::string text = route_text(Route::kInference, stages) + "\n";
-  for (size_t i = 0; i < traced.texts.size(); ++i)
-    text += fmt::format(
-        "text {}: {} tokens{}\n", i + 1,
-        static_cast<int64_t>(traced.texts[i].ids.size()) - traced.texts[i].padding - traced.texts[i].filling,
-        traced.texts[i].padding == 0
-            ? std::string()
-            : fmt::format(", with {} places of padding before them (not shown)", traced.texts[i].padding));
+  for (size_t i = 0; i < traced.texts.size(); ++i) {
+    const TracedText& seen = traced.texts[i];
+    const int64_t tokens = static_cast<int64_t>(seen.ids.size()) - seen.padding - seen.filling;
+    text += fmt::format("text {}: {} token{}", i + 1, tokens, tokens == 1 ? "" : "s");
+    if (seen.padding > 0)
+      text += fmt::format(", with {} places of padding before them (not shown)", seen.padding);
+    text += "\n";
+  }
   for (const TracedValue& value : traced.values)
     text += "\n" + value_text(value.name, value.shape, value.data, names);
   return text + next_text(traced);
