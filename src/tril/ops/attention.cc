@@ -5,11 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "tril/base/threads.h"
-#include "tril/ops/attention_layout.h"
+#include "tril/ops/attention_fast.h"
 #include "tril/ops/dropout.h"
-#include "tril/ops/gemm.h"
-#include "tril/ops/rows.h"
 
 namespace tril {
 namespace {
@@ -92,184 +89,6 @@ void backward(const Layout& s, const DropoutMask& mask, const T* q, const T* k, 
       }
     }
   }
-}
-
-#if defined(TRIL_BREAK_SOFTMAX_AXIS)
-// For a test that must fail: each column of one head's weights is divided by its own sum.
-template <class T>
-void weigh_columns(int64_t queries, int64_t keys, T* weights) {
-  for (int64_t j = 0; j < keys; ++j) {
-    T sum = 0;
-    for (int64_t i = 0; i < queries; ++i) sum += weights[i * keys + j];
-    for (int64_t i = 0; i < queries && sum > 0; ++i) weights[i * keys + j] /= sum;
-  }
-}
-#endif
-
-// ---- fast: a piece is one example's group of heads that share keys, so that no two pieces add to the same
-// place
-
-bool finite_rows(const float* x, int64_t rows, int64_t cols, int64_t distance) {
-  for (int64_t r = 0; r < rows; ++r)
-    if (!rows::all_finite(x + r * distance, cols)) return false;
-  return true;
-}
-
-// Large heads are worth a library call for each; the windows of a word model are not. A product multiplies
-// invisible places by zero, and 0 · NaN is NaN: where anything is not finite the loops, which never read
-// them, are used.
-bool by_gemm(const Layout& s, const Head& at, const float* q, const float* k, const float* v) {
-  return at.queries >= 16 && at.queries * at.keys * s.head_k >= (1 << 14) &&
-         finite_rows(q, at.queries, s.head_k, s.q_width()) &&
-         finite_rows(k, at.keys, s.head_k, s.k_width()) && finite_rows(v, at.keys, s.head_v, s.v_width());
-}
-
-// The scores of one head become its weights, in place.
-void weigh_fast(const Head& at, float* weights) {
-  constexpr float kNone = -std::numeric_limits<float>::infinity();
-  for (int64_t i = 0; i < at.queries; ++i) {
-    float* row = weights + i * at.keys;
-    const int64_t first = at.first(i), end = at.end(i);
-#if defined(TRIL_BREAK_ATTENTION_SHIFT)
-    const float top = kNone;
-#else
-    const float top = rows::max(row + first, end - first);
-#endif
-    const float sum = rows::exp_sum(row + first, top == kNone ? 0 : top, row + first, end - first);
-    rows::scale(row + first, sum == 0 ? 0 : 1 / sum, row + first, end - first);
-    std::fill(row, row + first, 0.0f);
-    std::fill(row + end, row + at.keys, 0.0f);
-  }
-#if defined(TRIL_BREAK_SOFTMAX_AXIS)
-  weigh_columns(at.queries, at.keys, weights);
-#endif
-}
-
-// Row i of the head's weights, or of their gradients, as dropout leaves it.
-void drop_row(const Head& at, const DropoutMask& mask, int64_t i, const float* x, float* y) {
-  for (int64_t j = at.first(i); j < at.end(i); ++j)
-    y[j] = x[j] * static_cast<float>(mask.factor(at.w + i * at.keys + j));
-}
-
-/// The weights that make the messages: w itself, or in training with dropout what it leaves of them, in
-/// `room`.
-const float* used_weights(const Head& at, const DropoutMask& mask, const float* w, float* room) {
-  if (!mask.drops()) return w;
-  std::fill_n(room, at.queries * at.keys, 0.0f);
-  for (int64_t i = 0; i < at.queries; ++i) drop_row(at, mask, i, w + i * at.keys, room + i * at.keys);
-  return room;
-}
-
-// The pointers stand at the head's own first numbers here and in backward_head.
-void forward_head(const Layout& s, const Head& at, const DropoutMask& mask, const float* q, const float* k,
-                  const float* v, float* w, float* m, float* room) {
-  const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
-  const float scale = static_cast<float>(s.scale);
-  if (by_gemm(s, at, q, k, v)) {
-    const Transpose yes = Transpose::yes;
-    gemm_one_thread(
-        {.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_k, .alpha = s.scale, .lda = qw, .ldb = kw}, q,
-        k, w);
-    weigh_fast(at, w);
-    const float* used = used_weights(at, mask, w, room);
-    gemm_one_thread({.m = at.queries, .n = s.head_v, .k = at.keys, .ldb = vw, .ldc = mw}, used, v, m);
-    return;
-  }
-  for (int64_t i = 0; i < at.queries; ++i) {
-    const int64_t first = at.first(i);
-    rows::dots(q + i * qw, k + first * kw, kw, at.end(i) - first, s.head_k, scale, w + i * at.keys + first);
-  }
-  weigh_fast(at, w);
-  const float* used = used_weights(at, mask, w, room);
-  for (int64_t i = 0; i < at.queries; ++i) {
-    const int64_t first = at.first(i);
-    std::fill(m + i * mw, m + i * mw + s.head_v, 0.0f);
-#if defined(TRIL_BREAK_MESSAGES)
-    const int64_t end = at.end(i) - 1;
-#else
-    const int64_t end = at.end(i);
-#endif
-    rows::combine(used + i * at.keys + first, v + first * vw, vw, end - first, s.head_v, m + i * mw);
-  }
-}
-
-// ds [Tq, Tk] is scratch; invisible places of it are zero.
-void backward_head(const Layout& s, const Head& at, const DropoutMask& mask, const float* q, const float* k,
-                   const float* v, const float* w, const float* dm, float* dq, float* dk, float* dv,
-                   float* ds) {
-  const int64_t qw = s.q_width(), kw = s.k_width(), vw = s.v_width(), mw = s.m_width();
-  const Transpose yes = Transpose::yes;
-  const bool products = by_gemm(s, at, q, k, v);
-  if (products && dv != nullptr)
-    gemm_one_thread(
-        {.ta = yes, .m = at.keys, .n = s.head_v, .k = at.queries, .beta = 1, .ldb = mw, .ldc = vw},
-        used_weights(at, mask, w, ds), dm, dv);
-  if (products)
-    gemm_one_thread({.tb = yes, .m = at.queries, .n = at.keys, .k = s.head_v, .lda = mw, .ldb = vw}, dm, v,
-                    ds);
-  for (int64_t i = 0; i < at.queries; ++i) {
-    const int64_t first = at.first(i), end = at.end(i);
-    float* row = ds + i * at.keys;
-    const float* weight = w + i * at.keys;
-    const int64_t count = end - first;
-    if (!products && dv != nullptr) {
-      if (mask.drops()) drop_row(at, mask, i, weight, row);
-      rows::spread((mask.drops() ? row : weight) + first, dm + i * mw, vw, count, s.head_v, dv + first * vw);
-    }
-    if (!products) rows::dots(dm + i * mw, v + first * vw, vw, count, s.head_v, 1, row + first);
-    if (mask.drops()) drop_row(at, mask, i, row, row);
-    const float mean = rows::dot(weight + first, row + first, count);
-    for (int64_t j = first; j < end; ++j) row[j] = weight[j] * (row[j] - mean);
-    std::fill(row, row + first, 0.0f);
-    std::fill(row + end, row + at.keys, 0.0f);
-    if (products) continue;
-    rows::scale(row + first, static_cast<float>(s.scale), row + first, count);
-    if (dq != nullptr) rows::combine(row + first, k + first * kw, kw, count, s.head_k, dq + i * qw);
-    if (dk != nullptr) rows::spread(row + first, q + i * qw, kw, count, s.head_k, dk + first * kw);
-  }
-  if (!products) return;
-  const int64_t n = at.queries, keys = at.keys;
-  if (dq != nullptr)
-    gemm_one_thread({.m = n, .n = s.head_k, .k = keys, .alpha = s.scale, .beta = 1, .ldb = kw, .ldc = qw}, ds,
-                    k, dq);
-  if (dk != nullptr)
-    gemm_one_thread(
-        {.ta = yes, .m = keys, .n = s.head_k, .k = n, .alpha = s.scale, .beta = 1, .ldb = qw, .ldc = kw}, ds,
-        q, dk);
-}
-
-// Calls body(head, scratch) for every example and head; heads that share keys and values run one after the
-// other and share scratch too, which is where their [Tq, Tk] numbers may lie.
-template <class Body>
-void each_head(const Layout& s, const Body& body) {
-  const int64_t groups = s.batch * s.kv_heads;
-  const int64_t pairs = s.batch == 0 ? 0 : s.pairs() / s.batch;
-  const int64_t grain = rows_per_piece(s.shared() * pairs * (s.head_k + s.head_v) / 4);
-  parallel_for(pieces_of(groups, grain), [&](int64_t piece) {
-    for (int64_t g = piece * grain; g < std::min(groups, (piece + 1) * grain); ++g)
-      for (int64_t h = 0; h < s.shared(); ++h) {
-        const int64_t b = g / s.kv_heads, group = g % s.kv_heads;
-        const Head at = s.head(b, group * s.shared() + h);
-        body(at, s.pairs_before(b) * s.kv_heads + group * at.queries * at.keys);
-      }
-  });
-}
-
-void forward_fast(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
-                  float* w, float* m, float* scratch) {
-  each_head(s, [&](const Head& at, int64_t place) {
-    forward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m,
-                 scratch == nullptr ? nullptr : scratch + place);
-  });
-}
-
-void backward_fast(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
-                   const float* w, const float* dm, float* dq, float* dk, float* dv, float* ds) {
-  const auto shift = [](float* p, int64_t by) { return p == nullptr ? nullptr : p + by; };
-  each_head(s, [&](const Head& at, int64_t scratch) {
-    backward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m, shift(dq, at.q),
-                  shift(dk, at.k), shift(dv, at.v), ds + scratch);
-  });
 }
 
 // ---- what a trace shows: the same scores before and after the mask
@@ -374,11 +193,12 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
         const bool keeps = wants && tape.recording();
         const Tensor ds =
             tape.arena().tensor({keeps || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
-        forward_fast(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>(), ds.as<T>());
+        attention_fast::forward(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.v<T>(),
+                                ds.as<T>());
         if (!keeps) return;
         tape.on_backward([=] {
-          backward_fast(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(), q.g<T>(),
-                        k.g<T>(), v.g<T>(), ds.as<T>());
+          attention_fast::backward(s, mask, q.v<T>(), k.v<T>(), v.v<T>(), weights.as<T>(), messages.g<T>(),
+                                   q.g<T>(), k.g<T>(), v.g<T>(), ds.as<T>());
         });
         return;
       }
@@ -404,7 +224,8 @@ Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions&
     const T *k = cache.keys.as<T>(), *v = cache.values.as<T>();
     if (tape.tracing()) name_scores(tape, s, q.v<T>(), k);
     if constexpr (std::is_same_v<T, float>) {
-      if (tape.fast()) return forward_fast(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>(), nullptr);
+      if (tape.fast())
+        return attention_fast::forward(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>(), nullptr);
     }
     forward(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
   });

@@ -211,6 +211,12 @@ bool AllFinite(const float* x, int64_t n) {
   return ok;
 }
 
+bool AllFiniteRows(const float* x, int64_t count, int64_t n, int64_t distance) {
+  for (int64_t r = 0; r < count; ++r)
+    if (!AllFinite(x + r * distance, n)) return false;
+  return true;
+}
+
 void Adam(const AdamStep& step, float* weight, const float* grad, float* m, float* v, int64_t n) {
   const D d;
   const V b2 = hn::Set(d, step.beta2), scale = hn::Set(d, step.grad_scale);
@@ -273,6 +279,7 @@ HWY_EXPORT(Relu);
 HWY_EXPORT(ReluBackward);
 HWY_EXPORT(SoftmaxBackward);
 HWY_EXPORT(AllFinite);
+HWY_EXPORT(AllFiniteRows);
 HWY_EXPORT(Adam);
 
 float sum(const float* x, int64_t n) {
@@ -333,6 +340,9 @@ void softmax_backward(const float* p, const float* dp, float s, float* dx, int64
 }
 bool all_finite(const float* x, int64_t n) {
   return HWY_DYNAMIC_DISPATCH(AllFinite)(x, n);
+}
+bool all_finite(const float* x, int64_t count, int64_t n, int64_t distance) {
+  return HWY_DYNAMIC_DISPATCH(AllFiniteRows)(x, count, n, distance);
 }
 void adam(const AdamStep& step, float* weight, const float* grad, float* moment1, float* moment2, int64_t n) {
   HWY_DYNAMIC_DISPATCH(Adam)(step, weight, grad, moment1, moment2, n);

@@ -45,6 +45,8 @@ void relu_backward(const float* y, const float* dy, float* dx, int64_t n);
 void softmax_backward(const float* p, const float* dp, float s, float* dx, int64_t n);
 /// True where every x[i] is finite.
 bool all_finite(const float* x, int64_t n);
+/// The same of `count` rows that begin `distance` numbers apart.
+bool all_finite(const float* x, int64_t count, int64_t n, int64_t distance);
 
 /// One step of Adam or AdamW (train/optimizer.h has the formula) on n numbers.
 struct AdamStep {
