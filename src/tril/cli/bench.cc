@@ -75,8 +75,8 @@ Action declare_bench(Options& options) {
       refuse("there is no benchmark {}{}", in_quotes(asked->what), nearest_hint(asked->what, known));
     if (!kernels && asked->seconds)
       refuse("--seconds is of bench kernels; a row of bench peers has its own length");
-    const nlohmann::ordered_json document =
-        kernels ? bench_kernels(asked->seconds.value_or(0.2), asked->rows) : bench_peers(peer_settings(*asked));
+    const nlohmann::ordered_json document = kernels ? bench_kernels(asked->seconds.value_or(0.2), asked->rows)
+                                                    : bench_peers(peer_settings(*asked));
     if (common.json)
       print_json(document);
     else

@@ -108,6 +108,9 @@ void gather(const Head& at, int64_t width, const float* w, const float* y, int64
   for (int64_t i = 0; i < at.queries; i += kBlock) {
     SmallProduct p{.m = std::min(kBlock, at.queries - i), .n = width, .a_row = at.keys, .b_row = y_row};
     p.k = at.end(i + p.m - 1), p.c_row = out_row, p.alpha = alpha, p.add = add;
+#if defined(TRIL_BREAK_MESSAGES)
+    if (!add) --p.k;
+#endif
     small_product(p, w + i * at.keys, y, out + i * out_row);
   }
 }
