@@ -47,10 +47,13 @@ void wait_until_guarded(pid_t process) {
 class Interrupts : public testing::Test {
  protected:
   void SetUp() override {
+    before_int_ = ::signal(SIGINT, SIG_DFL);  // a shell's "&" has it ignored, and the program inherits that
     ASSERT_EQ(run_program(training(folder_ / "run")).exit_code, 0);
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     before_ = list_folder(folder_.path());
   }
+
+  void TearDown() override { ::signal(SIGINT, before_int_); }
 
   void expect_ended(const std::vector<std::string>& words, int signal) {
     Program program(words, {.folder = folder_.path()});
@@ -67,6 +70,7 @@ class Interrupts : public testing::Test {
 
   const TemporaryFolder folder_;
   std::vector<std::string> before_;
+  sighandler_t before_int_ = SIG_DFL;
 };
 
 TEST_F(Interrupts, WhileATextIsReadLeaveNothingAndOneLine) {
@@ -168,7 +172,7 @@ TEST(StandardInput, AsTheTextIsAskedForAgain) {
   const TemporaryFolder folder;
   std::string text;
   for (int i = 0; i < 40; ++i) text += "cat " + std::to_string(i) + " sat on the mat .\n\n";
-  const std::vector<std::string> words = training(folder / "run", {"--data", "-", "--set", "data.stories=0"});
+  const std::vector<std::string> words = training(folder / "run", {"--data", "-"});
   ASSERT_EQ(run_program(words, {.input = text}).exit_code, 0);
   const std::string again = "the text of " + (folder / "run") +
                             " came by standard input: give it the same again, "
@@ -226,8 +230,7 @@ TEST(DamagedRun, ItsDataFileIsToldByFileAndKey) {
 // Without validation text there is no loss of it: not 0, not NaN, not a word of a lowest one.
 TEST(NoValidation, IsNeverToldAsANumber) {
   const TemporaryFolder folder;
-  const ProgramResult trained =
-      run_program(training(folder / "run", {"--set", "data.split=none", "--set", "train.log_every=1"}));
+  const ProgramResult trained = run_program(training(folder / "run", {"--set", "data.split=none"}));
   ASSERT_EQ(trained.exit_code, 0) << trained.err;
   EXPECT_THAT(trained.out, HasSubstr("validation  none: there is no validation text\n"));
   EXPECT_THAT(trained.err, Not(HasSubstr("lowest")));

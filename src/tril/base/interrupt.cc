@@ -15,20 +15,20 @@ int code_of(int signal) {
   return signal == SIGTERM ? kExitTerminate : kExitInterrupt;
 }
 
-[[noreturn]] void end_now() {
+[[noreturn]] void end_now(int code) {
   static constexpr char kLine[] = "tril: interrupted\n";
   [[maybe_unused]] const ssize_t told = ::write(STDERR_FILENO, kLine, sizeof kLine - 1);
-  ::_exit(code_of(g_signal));
+  ::_exit(code);
 }
 
 void on_signal(int signal) {
   int none = 0;
-  if (!g_signal.compare_exchange_strong(none, signal)) end_now();
+  if (!g_signal.compare_exchange_strong(none, signal)) end_now(code_of(signal));
   ::alarm(kPatience);
 }
 
 void on_alarm(int) {
-  if (g_signal != 0 && g_postponed == 0) end_now();
+  if (g_signal != 0 && g_postponed == 0) end_now(code_of(g_signal));
 }
 
 void take(int signal, void (*handler)(int), struct sigaction& before) {

@@ -1,12 +1,14 @@
 // Memory of the machine and of the process.
 #include "tril/base/memory.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <new>
 #include <string>
 
 #include "tril/base/number.h"
@@ -42,6 +44,12 @@ int64_t peak_memory() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
+}
+
+void require_room(size_t bytes) {
+  void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) throw std::bad_alloc();
+  munmap(room, bytes);
 }
 
 }  // namespace tril

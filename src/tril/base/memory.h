@@ -1,5 +1,6 @@
 // Memory: what the machine has, and what this process took at most. What it leaves out: planning (plan/).
 #pragma once
+#include <cstddef>
 #include <cstdint>
 
 namespace tril {
@@ -9,5 +10,9 @@ int64_t machine_memory();
 
 /// The largest resident size of this process so far, in bytes.
 int64_t peak_memory();
+
+/// Throws std::bad_alloc where the process may not have so many bytes of addresses more: for a library that
+/// does not survive being refused.
+void require_room(size_t bytes);
 
 }  // namespace tril

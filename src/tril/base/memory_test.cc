@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <new>
 #include <vector>
 
 namespace tril {
@@ -16,6 +17,11 @@ TEST(Memory, PeakGrowsWithWhatIsTouchedAndFitsTheMachine) {
   EXPECT_GE(after, before);
   EXPECT_GE(after, int64_t{64} << 20);
   EXPECT_LE(after, machine_memory());
+}
+
+TEST(Memory, RoomThatIsNotThereIsRefused) {
+  require_room(size_t{1} << 20);
+  EXPECT_THROW(require_room(size_t{1} << 60), std::bad_alloc);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tril/base/memory.h"
 #include "tril/base/threads.h"
 #include "tril/ops/rows.h"
 
@@ -27,7 +28,9 @@ Gemm packed(Gemm g) {
 void product(const Gemm& g, const float* a, const float* b, float* c) {
   // oneDNN asks OpenMP how many threads it may start: none beside this one, whatever OMP_NUM_THREADS says.
   static thread_local const bool alone = (omp_set_num_threads(1), true);
-  static_cast<void>(alone);
+  // Its first call writes machine code into new memory, and it crashes where it gets none.
+  static const bool has_room = (require_room(size_t{32} << 20), true);
+  static_cast<void>(alone && has_room);
   const dnnl_status_t status =
       dnnl_sgemm(g.ta == Transpose::yes ? 'T' : 'N', g.tb == Transpose::yes ? 'T' : 'N', g.m, g.n, g.k,
                  static_cast<float>(g.alpha), a, g.lda, b, g.ldb, static_cast<float>(g.beta), c, g.ldc);
