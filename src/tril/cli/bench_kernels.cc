@@ -176,13 +176,14 @@ Json measure(const Measured& measured, double seconds, const Json& machine) {
 
 // Why a fast op is hardly faster than its plain loops.
 std::string reason(const Json& row) {
-  constexpr double kBrief = 0.05;  // ms
+  constexpr double kBrief = 0.05, kSlower = 0.8;  // ms; a gain
   const std::string op = row.at("op");
   if (op == "concat") return "a view: nothing is moved";
   for (const char* copies : {"last_row", "slice_rows"})
     if (op == copies) return "it only copies rows: one plain loop serves both engines";
   if (row["forward"]["ms"].get<double>() + row["backward"]["ms"].get<double>() < kBrief)
     return "so little work that handing it to vectors and threads costs as much";
+  if (row.at("gain").get<double>() < kSlower) return "slower than its plain loops: a place to look";
   if (row["forward"]["unit"] == "GB/s")
     return "the compiler makes vectors of the plain loop too, and both wait for memory";
   return "none known: a place to look";
