@@ -139,6 +139,23 @@ TEST_F(TraceProgram, AStackNamesItsBlocks) {
   EXPECT_THAT(shown, HasSubstr("  text 2, head 2\n       a\na  1.000\n"));
 }
 
+// A character model has no <UNK>: what it can't read is refused, in that one line.
+TEST_F(TraceProgram, ACharacterModelRefusesWhatItNeverMet) {
+  ASSERT_EQ(
+      run_program({"train", "tiny-gpt-abc", "--steps", "1", "--quiet", "--out", *folder_ / "abc"}).exit_code,
+      0);
+  const ProgramResult strange = run_program({"trace", *folder_ / "abc", "--text", "ab\xe6\x97\xa5"});
+  EXPECT_EQ(strange.exit_code, 2);
+  EXPECT_EQ(strange.err.find("warning:"), std::string::npos) << strange.err;
+  EXPECT_THAT(strange.err, testing::StartsWith("tril: text: character 3"));
+  const ProgramResult uneven = run_program(
+      {"trace", *folder_ / "abc", "--text", "abca", "--text", "b", "--value", "blocks.1.weights", "--json"});
+  ASSERT_EQ(uneven.exit_code, 0) << uneven.err;
+  const Json json = Json::parse(uneven.out);
+  EXPECT_EQ(json["values"]["blocks.1.weights"]["shape"], Json({2, 2, 4, 4}));
+  EXPECT_EQ(json["filling"], Json({0, 3}));
+}
+
 // Odd texts are read like any other, or refused in one line.
 TEST_F(TraceProgram, OddTexts) {
   for (const std::string& text :

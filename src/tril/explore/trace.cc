@@ -17,12 +17,12 @@ namespace {
 TracedText window_of(const LoadedRun& run, const std::string& text) {
   TracedText seen;
   seen.text = text;
+  std::vector<int32_t> ids = prompt_ids(run, text);  // refuses what a tokenizer without <UNK> can't read
   for (const UnknownToken& word : run.tokenizer->unknown(text)) {
     seen.unknown.push_back(word.text);
     log::warn("{} (word {} of the text) was not met in training: the model reads <UNK>", in_quotes(word.text),
               word.position + 1);
   }
-  std::vector<int32_t> ids = prompt_ids(run, text);
   if (ids.empty()) refuse("the text is empty, and this model has no beginning token to start from");
   require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()},
               run.config.model.vocab_size, false);
