@@ -3,7 +3,7 @@ that they look for, by what they print.
 
 usage: program.py --program NAME --path PATH [--data NAMES.txt] [--serve]
   microgpt.py                      Python: the first 100 of its steps; rate in steps a second
-  microgpt-c, microgpt-c-64        names_demo of enjector/microgpt-c: the training rate that it prints, in names a second
+  microgpt-c, microgpt-c-64        c_names_demo of enjector/microgpt-c: the training rate that it prints, in names a second
   microgpt.cpp, microgpt.cpp-64    Charbel199/microgpt.cpp: the whole program, 1,000 steps of a name, in names a second
   llm.c                            train_gpt2 of karpathy/llm.c: steps of 4 × 64 tokens over random weights and text, in targets a second
   llama2.c                         run of karpathy/llama2.c: a Llama of 15M random weights, in tokens a second
@@ -59,7 +59,7 @@ def microgpt_c():
     out = run().stdout
     log = "".join(p.read_text() for p in pathlib.Path(".").glob("*.log"))
     batch = int(re.search(r"batch=(\d+)", log)[1])
-    return {"rate": float(re.search(r"([\d.]+) steps/s", out)[1]) * batch, "version": f"names_demo, batch {batch}"}
+    return {"rate": float(re.search(r"([\d.]+) steps/s", out)[1]) * batch, "version": f"c_names_demo, batch {batch}"}
 
 
 def microgpt_cpp():
