@@ -1,0 +1,18 @@
+// Hugging Face folders: config.json, model.safetensors or several with an index, tokenizer.json,
+// tokenizer_config.json, generation_config.json. docs/formats/huggingface.md. What it leaves out: PyTorch's
+// pickled weights, which are refused by name.
+#pragma once
+#include <string>
+
+#include "tril/formats/foreign_model.h"
+
+namespace tril {
+
+/// Opens a folder; open_foreign_model is what to call.
+ForeignModel open_hf_folder(const std::string& path, const std::optional<std::string>& tokenizer);
+
+/// The shards that an index names, each once, in order. Throws Refusal where a name is a path, a file is
+/// missing, or the text is no index.
+std::vector<std::string> shards_of_index(const std::string& path);
+
+}  // namespace tril
