@@ -1,7 +1,9 @@
 #include "tril/formats/ggml_types.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
+#include <cmath>
 #include <cstring>
 
 #include "tril/base/half.h"
@@ -71,6 +73,13 @@ const GgmlType* find_ggml_type(uint32_t id) {
   return nullptr;
 }
 
+const GgmlType* find_ggml_type(std::string_view name) {
+  for (const GgmlType& type : kTypes) {
+    if (type.name == name) return &type;
+  }
+  return nullptr;
+}
+
 void dequantise(const GgmlType& type, std::string_view bytes, std::span<float> out) {
   assert(type.readable &&
          static_cast<int64_t>(bytes.size()) * type.block == static_cast<int64_t>(out.size()) * type.bytes);
@@ -98,6 +107,37 @@ void dequantise(const GgmlType& type, std::string_view bytes, std::span<float> o
     convert<int64_t>(at, out);
   } else {
     convert<double>(at, out);
+  }
+}
+
+namespace {
+
+template <class T>
+void store(char* at, T value) {
+  std::memcpy(at, &value, sizeof value);
+}
+
+void quantise_q8_0(std::span<const float> values, char* at) {
+  for (size_t start = 0; start < values.size(); start += 32, at += 34) {
+    float largest = 0;
+    for (size_t j = 0; j < 32; ++j) largest = std::max(largest, std::fabs(values[start + j]));
+    const float d = largest / 127, inverse = d > 0 ? 1 / d : 0;
+    store(at, float_to_f16(d));
+    for (size_t j = 0; j < 32; ++j) at[2 + j] = static_cast<char>(std::lround(values[start + j] * inverse));
+  }
+}
+}  // namespace
+
+void quantise(const GgmlType& type, std::span<const float> values, std::string& out) {
+  out.resize(values.size() / static_cast<size_t>(type.block) * static_cast<size_t>(type.bytes));
+  if (values.empty()) return;
+  if (type.name == "F32") {
+    std::memcpy(out.data(), values.data(), out.size());
+  } else if (type.name == "F16") {
+    for (size_t i = 0; i < values.size(); ++i) store(out.data() + 2 * i, float_to_f16(values[i]));
+  } else {
+    assert(type.name == "Q8_0");
+    quantise_q8_0(values, out.data());
   }
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace tril {
@@ -25,5 +26,13 @@ const GgmlType* find_ggml_type(uint32_t id);
 ///   Q4_0: y = d (q - 8)      d: F16, then 16 bytes; byte j holds q[j] (low half) and q[j + 16] (high half)
 ///   Q4_1: y = d q + m        d, m: F16, then the same 16 bytes
 void dequantise(const GgmlType& type, std::string_view bytes, std::span<float> out);
+
+/// By its name in the table above ("Q8_0"); nullptr for an unknown one.
+const GgmlType* find_ggml_type(std::string_view name);
+
+/// The way back, into `out`: F32 as it is; F16 rounded to nearest, ties to even; Q8_0 with d = max |y| / 127
+/// and q = y / d rounded to nearest, ties away from zero. Other types are not written. `values` are whole
+/// blocks.
+void quantise(const GgmlType& type, std::span<const float> values, std::string& out);
 
 }  // namespace tril

@@ -326,13 +326,16 @@ std::vector<int32_t> GgufFile::integers(std::string_view key) const {
   return values;
 }
 
+void refuse_unreadable(const GgufTensor& tensor, const std::string& path) {
+  if (tensor.type->readable) return;
+  refuse(
+      "{}: tensor {} is of type {}, whose values tril doesn't read; convert the file to F16, Q8_0, Q4_0 or "
+      "Q4_1",
+      path, in_quotes(tensor.name), tensor.type->name);
+}
+
 void GgufFile::to_float(const GgufTensor& tensor, std::span<float> out) const {
-  if (!tensor.type->readable) {
-    refuse(
-        "{}: tensor {} is of type {}, whose values tril doesn't read; convert the file to F16, Q8_0, Q4_0 or "
-        "Q4_1",
-        path(), in_quotes(tensor.name), tensor.type->name);
-  }
+  refuse_unreadable(tensor, path());
   dequantise(*tensor.type, tensor.bytes, out);
 }
 

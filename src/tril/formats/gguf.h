@@ -92,6 +92,9 @@ class GgufFile {
   GgufView view_;
 };
 
+/// Throws Refusal where a tensor's type can't be turned into float, naming both; `path` is its file.
+void refuse_unreadable(const GgufTensor& tensor, const std::string& path);
+
 /// The strings of a checked array of strings.
 std::vector<std::string_view> strings_of(const GgufArray& array);
 

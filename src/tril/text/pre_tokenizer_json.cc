@@ -202,7 +202,7 @@ std::string pre_tokenizer_json(SplitPattern pattern) {
 
 std::string named_pre_tokenizer_json(std::string_view name) {
   if (name == "gpt-2") return pre_tokenizer_json(SplitPattern::kGpt2);
-  if (name == "llama-bpe" || name == "llama3" || name == "llama-v3")
+  if (name == "llama-bpe" || name == "llama3" || name == "llama-v3" || name == "dbrx" || name == "smaug-bpe")
     return pre_tokenizer_json(SplitPattern::kGpt4);
   if (name == "qwen2") return pre_tokenizer_json(SplitPattern::kQwen2);
   if (name == "gpt-4o") return split_json(kO200kSource);
