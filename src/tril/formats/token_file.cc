@@ -1,0 +1,88 @@
+#include "tril/formats/token_file.h"
+
+#include <cassert>
+#include <cstring>
+
+#include "tril/base/error.h"
+#include "tril/base/sniff.h"
+
+namespace tril {
+namespace {
+constexpr uint32_t kMagic = 20240520;  // llm.c's
+constexpr size_t kHeaderBytes = 1024;
+constexpr uint32_t kVersion16 = 1, kVersion32 = 7;
+
+uint32_t word(std::string_view bytes, size_t at) {
+  uint32_t value;
+  std::memcpy(&value, bytes.data() + at, sizeof value);
+  return value;
+}
+}  // namespace
+
+TokenFile::TokenFile(const std::string& path, int bits) : file_(path), bits_(bits) {
+  assert(bits == 16 || bits == 32);
+  const std::string_view bytes = file_.bytes();
+  if (bytes.empty()) refuse("{}: is empty; a file of token ids is needed", path);
+  if (bytes.size() >= 4 && word(bytes, 0) == kMagic) {
+    if (bytes.size() < kHeaderBytes)
+      refuse("{}: has {} bytes; its header alone has {}", path, bytes.size(), kHeaderBytes);
+    const uint32_t version = word(bytes, 4);
+    if (version != kVersion16 && version != kVersion32) {
+      refuse("{}: is of llm.c's version {}; {} (16 bits) and {} (32 bits) are known", path, version,
+             kVersion16, kVersion32);
+    }
+    bits_ = version == kVersion16 ? 16 : 32;
+    start_ = kHeaderBytes;
+  } else if (const auto seen = sniff(bytes.substr(0, kSniffBytes), bytes.size());
+             seen && seen->kind != FileKind::kBinary && seen->kind != FileKind::kUtf16 &&
+             seen->kind != FileKind::kUtf32) {
+    refuse("{}: looks like {}, a file of token ids is needed", path, seen->name);
+  }
+  const auto size = static_cast<size_t>(bits_ / 8), held = bytes.size() - start_;
+  if (held % size != 0) refuse("{}: {} bytes are no whole number of ids of {} bytes", path, held, size);
+  count_ = static_cast<int64_t>(held / size);
+  if (start_ > 0 && word(bytes, 8) != static_cast<uint64_t>(count_))
+    refuse("{}: its header claims {} tokens, the file holds {}", path, word(bytes, 8), count_);
+}
+
+uint32_t TokenFile::id(int64_t position) const {
+  const char* at =
+      file_.bytes().data() + start_ + static_cast<size_t>(position) * static_cast<size_t>(bits_ / 8);
+  if (bits_ == 32) {
+    uint32_t id;
+    std::memcpy(&id, at, sizeof id);
+    return id;
+  }
+  uint16_t id;
+  std::memcpy(&id, at, sizeof id);
+  return id;
+}
+
+std::vector<int32_t> TokenFile::ids(int64_t vocab_size) const {
+  std::vector<int32_t> all(static_cast<size_t>(count_));
+  for (int64_t i = 0; i < count_; ++i) {
+    const uint32_t found = id(i);
+    if (found >= static_cast<uint64_t>(vocab_size))
+      refuse("{}: position {}: id {} is outside the vocabulary of {}", path(), i, found, vocab_size);
+    all[static_cast<size_t>(i)] = static_cast<int32_t>(found);
+  }
+  return all;
+}
+
+void write_token_file(const std::string& path, std::span<const int32_t> ids, int bits) {
+  assert(bits == 16 || bits == 32);
+  std::string bytes(ids.size() * static_cast<size_t>(bits / 8), '\0');
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (bits == 32) {
+      std::memcpy(bytes.data() + 4 * i, &ids[i], 4);
+      continue;
+    }
+    if (ids[i] > 0xffff)
+      refuse("{}: position {}: id {} does not fit into 16 bits; write 32", path, i, ids[i]);
+    const auto id = static_cast<uint16_t>(ids[i]);
+    std::memcpy(bytes.data() + 2 * i, &id, 2);
+  }
+  write_file_atomically(path, bytes);
+}
+
+}  // namespace tril

@@ -1,0 +1,38 @@
+// Files of token ids (.bin): plain little-endian ids of 16 or 32 bits, as nanoGPT writes them, or the same
+// behind llm.c's header of 1,024 bytes. docs/formats/token-bin.md. What it leaves out: the tokenizer, which
+// such files don't tell.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tril/base/file.h"
+
+namespace tril {
+
+class TokenFile {
+ public:
+  /// Maps and checks. `bits` is the width in a file without a header; 16 or 32. Throws Refusal where the size
+  /// is no whole number of ids, or a header claims another number of ids than the file holds.
+  explicit TokenFile(const std::string& path, int bits = 16);
+
+  const std::string& path() const { return file_.path(); }
+  int bits() const { return bits_; }
+  bool has_header() const { return start_ > 0; }
+  int64_t count() const { return count_; }
+  uint32_t id(int64_t position) const;
+  /// All of them. Throws Refusal with the position and id of the first that is not below `vocab_size`.
+  std::vector<int32_t> ids(int64_t vocab_size) const;
+
+ private:
+  MappedFile file_;
+  int bits_;
+  size_t start_ = 0;
+  int64_t count_ = 0;
+};
+
+/// Writes ids without a header. Throws Refusal where one does not fit into `bits`, with its position.
+void write_token_file(const std::string& path, std::span<const int32_t> ids, int bits);
+
+}  // namespace tril
