@@ -56,6 +56,8 @@ Action declare_data_train_tokenizer(Options& options);
 Action declare_data_tales(Options& options);
 Action declare_data_fetch(Options& options);
 Action declare_config(Options& options);
+Action declare_export(Options& options);
+Action declare_import(Options& options);
 Action declare_show(Options& options);
 Action declare_bench(Options& options);
 Action declare_setup(Options& options);

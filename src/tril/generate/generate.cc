@@ -88,9 +88,9 @@ Generated generate(const LoadedRun& run, std::string_view prompt, const Generate
 
   const Draws draws(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(sample));
   std::vector<int32_t> never = never_generated(*run.tokenizer);
-  const std::optional<int32_t> eos =
-      run.begins_with_bos && !run.tokenizer->eos() ? run.tokenizer->bos() : run.tokenizer->eos();
-  if (eos) std::erase(never, *eos);
+  const std::vector<int32_t>& ends = run.ends.ends;
+  const auto is_end = [&](int32_t id) { return std::find(ends.begin(), ends.end(), id) != ends.end(); };
+  std::erase_if(never, is_end);
   TextStream stream(before, options.stops, options.on_text);
   NextLogits model(run, options.cache);
   out.stopped = "length";
@@ -103,7 +103,7 @@ Generated generate(const LoadedRun& run, std::string_view prompt, const Generate
     const std::vector<double> logits = model.after(ids);
     const std::vector<double> chances = distribution(logits, options.rules, never, ids);
     const int32_t id = pick(chances, draws.uniform_at(static_cast<uint64_t>(step)));
-    if (eos && id == *eos) {
+    if (is_end(id)) {
       out.stopped = "eos";
       break;
     }

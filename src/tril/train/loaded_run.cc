@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/file.h"
 #include "tril/base/table.h"
 #include "tril/model/parameter_count.h"
 #include "tril/model/registry.h"
@@ -49,6 +50,22 @@ void require_parameter_count(const ModelConfig& config, const SafetensorsFile& f
            file.path(), with_commas(held), with_commas(wanted));
 }
 
+EndTokens ends_of(const RunFolder& folder, const LoadedRun& run) {
+  if (folder.has(kGenerationConfig)) {
+    const std::string path = folder.at(kGenerationConfig);
+    if (const auto stated = parse_generation_config(parse_json_file(read_file(path), path), path))
+      return *stated;
+  }
+  EndTokens ends;
+  ends.begin = run.tokenizer->bos();
+  if (const auto end = run.tokenizer->eos()) {
+    ends.ends = {*end};
+  } else if (run.begins_with_bos) {
+    ends.ends = {*run.tokenizer->bos()};
+  }
+  return ends;
+}
+
 }  // namespace
 
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides) {
@@ -73,7 +90,9 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   run.step = checkpoint.step();
   run.source = checkpoint.source();
   run.begins_with_bos = run.tokenizer->bos().has_value() &&
-                        (run.model->one_target() || run.config.train.batches == "documents");
+                        (run.model->one_target() || run.config.train.batches == "documents" ||
+                         run.tokenizer->kind() == "bpe");  // BPE has a beginning where its file adds it
+  run.ends = ends_of(folder, run);
   return run;
 }
 

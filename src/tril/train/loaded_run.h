@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tril/data/corpus.h"
+#include "tril/formats/hf_config.h"
 #include "tril/model/model.h"
 #include "tril/text/added_tokens.h"
 #include "tril/text/tokenizer.h"
@@ -20,11 +21,16 @@ struct LoadedRun {
   std::unique_ptr<Model> model;
   int64_t step = 0;    // whose weights these are
   std::string source;  // SHA-256 of the text they were trained on; "" where the checkpoint keeps none
+  /// What ends a generation: generation_config.json where the run has one, else the tokenizer's end token.
+  EndTokens ends;
   /// True where training examples began with the tokenizer's BOS: then a prompt does too.
   bool begins_with_bos = false;
   /// Special tokens written out in a prompt or text are text unless this says otherwise (BPE only).
   Specials specials = Specials::kAsText;
 };
+
+/// Where the file for `ends` lies in a run; train does not write it, import does.
+inline constexpr const char* kGenerationConfig = "generation_config.json";
 
 /// What the command line says over a run's own [run] section; empty or 0 keeps it.
 struct RunOverrides {

@@ -1,0 +1,101 @@
+// tril export: a run's model as a file or folder that other programs read.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "tril/base/error.h"
+#include "tril/base/file.h"
+#include "tril/base/log.h"
+#include "tril/base/table.h"
+#include "tril/cli/commands.h"
+#include "tril/cli/output.h"
+#include "tril/cli/run_options.h"
+#include "tril/formats/export_model.h"
+#include "tril/formats/foreign_model.h"
+#include "tril/formats/llama2c.h"
+#include "tril/formats/nanogpt.h"
+#include "tril/formats/read_back.h"
+
+namespace tril::cli {
+namespace {
+
+struct Asked {
+  std::string run;
+  std::optional<std::string> to, out, type;
+  std::optional<int64_t> step;
+};
+
+std::string ggml_name(const std::string& type) {
+  return type == "f16" ? "F16" : type == "q8_0" ? "Q8_0" : "F32";
+}
+
+Exported write(const Asked& asked, const ExportedModel& model) {
+  const std::string& to = *asked.to;
+  if (to == "hf") return export_hf(model, *asked.out);
+  if (to == "gguf") return export_gguf(model, *asked.out, ggml_name(asked.type.value_or("f32")));
+  if (to == "npz") return export_npz(model, *asked.out);
+  if (to == "llama2c") return export_llama2c(model, *asked.out);
+  if (to == "nanogpt") return export_nanogpt(model, *asked.out);
+  return export_safetensors(model, *asked.out);
+}
+
+void require_free(const std::string& to, const std::string& out) {
+  if (to == "hf" && folder_exists(out) && !list_folder(out).empty())
+    refuse("{}: is not empty; give another --out", out);
+  if (to == "hf" && file_exists(out)) refuse("{}: is a file; --to hf writes a folder", out);
+  if (to != "hf" && folder_exists(out)) refuse("{}: is a folder; --to {} writes a file", out, to);
+}
+
+// Reads what was written as any other program's model, and says how far its logits are from the run's.
+std::optional<LogitDifference> read_again(const LoadedRun& run, const std::string& to,
+                                          const std::string& out) {
+  if (to != "hf" && to != "gguf") return std::nullopt;
+  const ForeignModel foreign = open_foreign_model(out);
+  return logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+}
+
+int export_run(const Asked& asked, const Common& common) {
+  if (asked.type && *asked.to != "gguf") refuse("--type is for --to gguf; {} is written in f32", *asked.to);
+  require_free(*asked.to, *asked.out);
+  const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  const Exported done = write(asked, {run.path, *run.model, *run.tokenizer, run.ends});
+  const std::optional<LogitDifference> difference = read_again(run, *asked.to, *asked.out);
+  if (common.json) {
+    nlohmann::ordered_json document = {{"path", *asked.out},
+                                       {"format", *asked.to},
+                                       {"tensors", done.tensors},
+                                       {"bytes", done.bytes},
+                                       {"architecture", done.architecture}};
+    if (difference) document["largest_logit_difference"] = difference->largest;
+    print_json(document);
+    return kExitDone;
+  }
+  print(fmt::format("{}: {}, {} tensors, {} bytes\n", *asked.out, done.architecture,
+                    with_commas(done.tensors), with_commas(static_cast<int64_t>(done.bytes))));
+  if (difference) {
+    print(fmt::format(
+        "read again: over {} positions the logits differ by {:.3g} at most (largest logit {:.3g})\n",
+        difference->positions, difference->largest, difference->scale));
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+Action declare_export(Options& options) {
+  auto asked = std::make_shared<Asked>();
+  options.word("RUN", asked->run, "the run's folder");
+  options.choice("--to", {"hf", "gguf", "safetensors", "npz", "llama2c", "nanogpt"}, asked->to,
+                 "hf: a Hugging Face folder; the others: a file");
+  options.required();
+  options.text("--out", "PATH", asked->out, "what is written");
+  options.required();
+  options.choice("--type", {"f32", "f16", "q8_0"}, asked->type, "of matrices in a GGUF file (default: f32)");
+  at_option(options, asked->step);
+  options.remark(
+      "What hf and gguf wrote is read again, and the largest difference of its logits to the run's is told.");
+  return [asked](const Common& common) { return export_run(*asked, common); };
+}
+
+}  // namespace tril::cli
