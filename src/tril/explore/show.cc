@@ -12,7 +12,9 @@
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
 #include "tril/base/table.h"
+#include "tril/explore/show_model.h"
 #include "tril/formats/gguf.h"
+#include "tril/formats/hf_config.h"
 #include "tril/formats/npz.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/tensor_range.h"
@@ -24,19 +26,6 @@ namespace tril {
 namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-void add_tensor(Shown& shown, const std::string& name, std::string_view type,
-                const std::vector<int64_t>& shape, const TensorRange& range) {
-  shown.tensors.push_back({name, std::string(type), shape, range.finite > 0, range.smallest, range.largest});
-  const int64_t all = range.finite + range.nan + range.infinite;
-  const auto warn = [&](int64_t count, const char* what) {
-    if (count == 0) return;
-    shown.warnings.push_back(fmt::format("{}: tensor {} holds {} ({} of {} elements)", shown.path,
-                                         in_quotes(name), what, count, all));
-  };
-  warn(range.nan, "NaN");
-  warn(range.infinite, "infinities");
-}
 
 void add_tensors(Shown& shown, const std::vector<StoredTensor>& tensors, const std::string& prefix = "") {
   for (const StoredTensor& tensor : tensors) {
@@ -194,11 +183,21 @@ json parse_json(const std::string& bytes, const std::string& path) {
   return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), watch, false);
 }
 
+/// Hugging Face's config.json; what keeps tril from importing such a model is a warning.
+Shown show_config_json(const std::string& path, const json& parsed) {
+  Shown shown{path, "config.json", {}, parsed.dump(), {}};
+  try {
+    parse_hf_config(parsed, path);
+  } catch (const Refusal& refusal) {
+    shown.warnings.emplace_back(refusal.what());
+  }
+  return shown;
+}
+
 Shown show_json(const std::string& path) {
   const std::string bytes = read_file(path);
   const json parsed = parse_json(bytes, path);
-  if (parsed.is_object() && parsed.contains("model_type"))
-    return {path, "config.json", {}, parsed.dump(), {}};
+  if (parsed.is_object() && parsed.contains("model_type")) return show_config_json(path, parsed);
   if (parsed.is_object() && parsed.contains("model")) return show_tokenizer(path, bytes, parsed);
   parse_tokenizer(bytes, path);  // says what is wrong with it
   refuse("{}: neither a tokenizer.json (it has no \"model\") nor a config.json (it has no \"model_type\")",
@@ -306,7 +305,12 @@ Shown show_run(const std::string& path) {
 Shown show_folder(const std::string& path) {
   if (file_exists(path + "/config.toml")) return show_run(path);
   if (file_exists(path + "/state.json")) return show_checkpoint(path);
-  refuse("{}: holds no run (config.toml) and is no checkpoint (state.json); name one of its files", path);
+  if (file_exists(path + "/config.json")) return show_foreign_model(path, "huggingface");
+  refuse(
+      "{}: holds no run (config.toml), no Hugging Face model (config.json) and is no checkpoint "
+      "(state.json); "
+      "name one of its files",
+      path);
 }
 
 bool ends_with(const std::string& path, std::string_view end) {
@@ -314,11 +318,25 @@ bool ends_with(const std::string& path, std::string_view end) {
 }
 }  // namespace
 
+void add_tensor(Shown& shown, const std::string& name, std::string_view type,
+                const std::vector<int64_t>& shape, const TensorRange& range) {
+  shown.tensors.push_back({name, std::string(type), shape, range.finite > 0, range.smallest, range.largest});
+  const int64_t all = range.finite + range.nan + range.infinite;
+  const auto warn = [&](int64_t count, const char* what) {
+    if (count == 0) return;
+    shown.warnings.push_back(fmt::format("{}: tensor {} holds {} ({} of {} elements)", shown.path,
+                                         in_quotes(name), what, count, all));
+  };
+  warn(range.nan, "NaN");
+  warn(range.infinite, "infinities");
+}
+
 Shown show(const std::string& path) {
   if (folder_exists(path)) return show_folder(path);
   if (ends_with(path, ".safetensors")) return show_safetensors(path);
   if (ends_with(path, ".npz") || ends_with(path, ".npy")) return show_npz(path);
   if (ends_with(path, ".gguf")) return show_gguf(path);
+  if (ends_with(path, ".bin")) return show_bin(path);
   if (ends_with(path, ".toml")) return show_config(path);
   if (ends_with(path, ".json")) return show_json(path);
   const MappedFile file(path);
@@ -329,9 +347,8 @@ Shown show(const std::string& path) {
   if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
   if (file.bytes().starts_with("{")) return show_json(path);
   refuse(
-      "{}: tril show knows safetensors, GGUF, npz, npy, tokenizer.json, config.toml, config.json, "
-      "checkpoints and "
-      "runs",
+      "{}: tril show knows safetensors, GGUF, npz, npy, llama2.c's and token ids' .bin, tokenizer.json, "
+      "config.toml, config.json, Hugging Face folders, checkpoints and runs",
       path);
 }
 

@@ -1,10 +1,14 @@
 // tril show: what a file or folder holds. Every byte is read and checked: safetensors, GGUF, npz,
-// tokenizer.json, config.toml, a Hugging Face config.json, a checkpoint, a run. What it leaves out: other
+// tokenizer.json, config.toml, a Hugging Face config.json or folder, llama2.c's and token ids' .bin, a
+// checkpoint, a run. What it leaves out: other
 // files, which are refused by their kind.
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "tril/formats/tensor_range.h"
 
 namespace tril {
 
@@ -22,6 +26,10 @@ struct Shown {
   std::string metadata = "{}";          // a JSON object
   std::vector<std::string> warnings{};  // NaN, infinity, gaps in ids, what is damaged but not needed
 };
+
+/// Appends a tensor with its range, and a warning where it holds NaN or infinities.
+void add_tensor(Shown& shown, const std::string& name, std::string_view type,
+                const std::vector<int64_t>& shape, const TensorRange& range);
 
 /// Throws Refusal where the file can't be read, is of no known kind, or is broken.
 Shown show(const std::string& path);
