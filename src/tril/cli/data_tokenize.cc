@@ -15,6 +15,7 @@
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 #include "tril/data/source.h"
+#include "tril/formats/token_file.h"
 #include "tril/text/bpe_stream.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/text/normalize.h"
@@ -25,7 +26,8 @@ namespace {
 
 struct Asked {
   std::string path;
-  std::optional<std::string> tokenizer;
+  std::optional<std::string> tokenizer, out;
+  std::optional<int64_t> bits;
   bool specials = false;
 };
 
@@ -88,6 +90,27 @@ int show_ids(const Source& source, const Tokenizer& tokenizer, Specials specials
   return kExitDone;
 }
 
+// The ids of all pieces, one after the other, as a file of token ids.
+int write_ids(const Asked& asked, const Source& source, const Tokenizer& tokenizer, Specials specials,
+              bool json) {
+  const auto* bpe = dynamic_cast<const BpeTokenizer*>(&tokenizer);
+  std::vector<int32_t> all;
+  for (const std::string_view piece : source.pieces) {
+    const std::vector<int32_t> ids = bpe ? bpe->encode(piece, specials) : tokenizer.encode(piece);
+    all.insert(all.end(), ids.begin(), ids.end());
+  }
+  const auto bits = static_cast<int>(asked.bits.value_or(tokenizer.vocab_size() <= 65536 ? 16 : 32));
+  if (bits != 16 && bits != 32) refuse("--bits is {}; 16 and 32 are possible", bits);
+  write_token_file(*asked.out, all, bits);
+  const auto count = static_cast<int64_t>(all.size());
+  if (json)
+    print_json({{"path", *asked.out}, {"count", count}, {"bits", bits}});
+  else
+    print(fmt::format("{}: {} ids of {} bits\n", *asked.out, with_commas(count), bits));
+  note_count(source.name(), count, tokenizer);
+  return kExitDone;
+}
+
 // The ids of a file that need not fit in memory, on one line.
 int stream_ids(const std::string& path, const BpeTokenizer& tokenizer, Specials specials) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
@@ -128,13 +151,16 @@ int tokenize(const Asked& asked, bool json) {
     refuse("--specials: only a BPE tokenizer has special tokens that can stand in a text");
   }
   const Specials specials = asked.specials ? Specials::kAsTokens : Specials::kAsText;
-  if (bpe != nullptr && !json && std::filesystem::is_regular_file(asked.path) &&
+  if ((asked.out || asked.bits) && tokenizer == nullptr) refuse("--out writes ids: give a --tokenizer");
+  if (asked.bits && !asked.out) refuse("--bits is for --out");
+  if (bpe != nullptr && !json && !asked.out && std::filesystem::is_regular_file(asked.path) &&
       !asked.path.ends_with(".jsonl")) {
     return stream_ids(asked.path, *bpe, specials);
   }
   DataSettings settings;
   settings.path = asked.path;
   const Source source = open_source(settings, bpe != nullptr);
+  if (asked.out) return write_ids(asked, source, *tokenizer, specials, json);
   return tokenizer != nullptr ? show_ids(source, *tokenizer, specials, json) : show_words(source, json);
 }
 
@@ -146,6 +172,9 @@ Action declare_data_tokenize(Options& options) {
                "a text file, a folder of .txt, a .jsonl file, tales, or - for standard input");
   options.text("--tokenizer", "FILE|RUN", asked->tokenizer,
                "a tokenizer.json, vocab.json beside merges.txt, a .tiktoken file, or a run (default: words)");
+  options.text("--out", "FILE", asked->out, "write the ids to a .bin file (docs/formats/token-bin.md)");
+  options.integer("--bits", asked->bits, 16, 32,
+                  "width of an id there: 16 or 32 (default: 16 where ids fit)");
   options.flag("--specials", asked->specials, "special tokens written in the text become their ids (BPE)");
   options.remark("Without a tokenizer the words are shown, with one their ids. --json has both.");
   return [asked](const Common& common) { return tokenize(*asked, common.json); };
