@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 #include "tril/base/error.h"
 #include "tril/base/fault.h"
 #include "tril/base/interrupt.h"
+#include "tril/base/read_stream.h"
 
 namespace tril {
 namespace {
@@ -128,6 +130,13 @@ std::string temporary_name(const std::string& path) {
   return fmt::format("{}{}{}-{}", path, kTemporary, ::getpid(), next++);
 }
 
+/// A device may bring bytes for ever, and no limit would make sense of them. A terminal ends with Ctrl-D.
+void refuse_endless(const std::string& path, const Descriptor& file, const struct stat& status) {
+  const bool device = S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode);
+  if (!device || ::isatty(file.fd) == 1 || status.st_rdev == ::makedev(1, 3)) return;  // 1, 3: /dev/null
+  refuse("{}: is a device, which need not end; write the part that is meant to a file first", path);
+}
+
 Descriptor open_regular(const std::string& path, size_t& size) {
   interrupt::check();
   Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
@@ -138,6 +147,7 @@ Descriptor open_regular(const std::string& path, size_t& size) {
   struct stat status {};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0) refuse_errno(path, "read");
   if (S_ISDIR(status.st_mode)) refuse("{}: is a folder, a file is needed", path);
+  refuse_endless(path, file, status);
   size = static_cast<size_t>(status.st_size);
   return file;
 }
@@ -169,10 +179,11 @@ void remove_tree_quietly(const std::string& path) noexcept {
 std::string read_file(const std::string& path) {
   size_t size = 0;
   const Descriptor file = open_regular(path, size);
+  if (size == 0) return read_stream(file.fd, path);  // a pipe has no size; nor have files of /proc
   std::string bytes;
   bytes.reserve(size + 1);
   char block[65536];
-  for (;;) {  // a pipe has no size, so the end is found by reading
+  for (;;) {  // a file may have grown since
     interrupt::check();
     const ssize_t got = ::read(file.fd, block, sizeof block);
     if (got < 0 && errno == EINTR) continue;

@@ -1,8 +1,10 @@
 #include "tril/base/file.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
@@ -15,6 +17,8 @@
 
 namespace tril {
 namespace {
+
+using testing::HasSubstr;
 
 namespace fs = std::filesystem;
 
@@ -75,6 +79,19 @@ TEST_F(File, ReadsAPipeToItsEnd) {
   });
   EXPECT_EQ(read_file(at("pipe")), text);
   writer.join();
+}
+
+TEST_F(File, WhatNeedNotEndIsRefusedAndNotRead) {
+  for (const char* device : {"/dev/zero", "/dev/urandom", "/dev/full"}) {
+    try {
+      read_file(device);
+      FAIL() << device;
+    } catch (const Refusal& refusal) {
+      EXPECT_THAT(refusal.what(), HasSubstr(std::string(device) + ": is a device, which need not end"));
+    }
+    EXPECT_THROW(MappedFile map(device), Refusal);
+  }
+  EXPECT_EQ(read_file("/dev/null"), "");
 }
 
 TEST_F(File, AFailedWriteLeavesTheOldFileAndNothingBeside) {

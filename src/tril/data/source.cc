@@ -6,7 +6,9 @@
 
 #include "tril/base/error.h"
 #include "tril/base/hash.h"
+#include "tril/base/log.h"
 #include "tril/base/sniff.h"
+#include "tril/data/read_text.h"
 #include "tril/data/tales.h"
 #include "tril/text/utf8.h"
 
@@ -63,7 +65,7 @@ void add_file(const std::string& path, bool any_bytes, Source& source) {
   source.bytes = static_cast<int64_t>(bytes.size());
   source.files = 1;
   source.sha256 = sha256_hex(bytes);
-  source.pieces.push_back(checked_text(source.path, bytes, any_bytes, source));
+  source.pieces.push_back(checked_text(source.name(), bytes, any_bytes, source));
 }
 
 void add_folder(const std::string& path, bool any_bytes, Source& source) {
@@ -183,6 +185,20 @@ Source open_source(const DataSettings& settings, bool any_bytes) {
     add_file(settings.path == "-" ? "/dev/stdin" : settings.path, any_bytes, source);
   }
   return source;
+}
+
+std::string read_text(const std::string& path, bool any_bytes) {
+  Source source;
+  source.kind = "file";
+  source.path = path;
+  add_file(path == "-" ? "/dev/stdin" : path, any_bytes, source);
+  announce(source);
+  return std::string(source.pieces.at(0));
+}
+
+void announce(const Source& source) {
+  for (const std::string& note : source.notes) log::note_line(note);
+  for (const std::string& warning : source.warnings) log::warning_line(warning);
 }
 
 }  // namespace tril
