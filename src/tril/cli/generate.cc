@@ -25,6 +25,7 @@ struct Asked {
   std::vector<std::string> stops;
   bool greedy = false, no_cache = false;
   bool specials = false;
+  UnknownCharacters unknown;
 };
 
 GenerateOptions options_of(const Asked& asked, const Common& common) {
@@ -57,9 +58,13 @@ Json to_json(const Generated& made, bool with_alternatives) {
     }
     tokens.push_back(std::move(entry));
   }
-  return {
-      {"text", made.text},       {"continuation", made.continuation}, {"prompt_tokens", made.prompt_tokens},
-      {"unknown", made.unknown}, {"tokens", std::move(tokens)},       {"stopped", made.stopped}};
+  return {{"text", made.text},
+          {"continuation", made.continuation},
+          {"prompt_tokens", made.prompt_tokens},
+          {"prompt_ids", made.prompt_ids},
+          {"unknown", made.unknown},
+          {"tokens", std::move(tokens)},
+          {"stopped", made.stopped}};
 }
 
 std::string alternatives_text(const Generated& made) {
@@ -73,23 +78,21 @@ std::string alternatives_text(const Generated& made) {
   return "\n" + table.text();
 }
 
-// The prompt at once, then each piece as soon as it is sure.
-void stream_one(const LoadedRun& run, const std::string& prompt, GenerateOptions options, int64_t sample) {
-  bool begun = false;
-  const std::string shown = run.tokenizer->decode(prompt_ids(run, prompt));
-  const auto begin = [&] {
-    if (!begun) print(shown);
-    begun = true;
-  };
-  options.on_text = [&](std::string_view piece) {
-    begin();
+// The first sample as it grows: the prompt at once, then each piece as soon as it is sure. The others, which
+// are computed beside it, follow whole.
+void print_samples(const LoadedRun& run, const std::string& prompt, GenerateOptions options,
+                   int64_t samples) {
+  options.on_prompt = [](std::string_view shown) { print(shown); };
+  options.on_text = [](std::string_view piece) {
     print(piece);
     flush();
   };
-  const Generated made = generate(run, prompt, options, sample);
-  begin();
-  print("\n");
-  if (options.top > 0) print(alternatives_text(made));
+  bool first = true;
+  generate_samples(run, prompt, options, 0, samples, [&](const Generated& made) {
+    print(first ? "\n" : "\n" + made.text + "\n");
+    if (options.top > 0) print(alternatives_text(made));
+    first = false;
+  });
 }
 
 int run_generation(const Asked& asked, const Common& common) {
@@ -97,18 +100,19 @@ int run_generation(const Asked& asked, const Common& common) {
   require_rules(options.rules);
   LoadedRun run = load_run(asked.run, asked.step, overrides(common));
   use_specials(run, asked.specials);
-  const std::string prompt = text_or_input(*asked.prompt);
+  std::vector<std::string> lacking;
+  const std::string prompt = known_text(run, text_or_input(run, *asked.prompt), asked.unknown, lacking);
   const int64_t samples = asked.samples.value_or(1);
-  Json all = Json::array();
-  for (int64_t sample = 0; sample < samples; ++sample) {
-    if (common.json) {
-      all.push_back(to_json(generate(run, prompt, options, sample), options.top > 0));
-      continue;
-    }
-    if (sample > 0) print("\n");
-    stream_one(run, prompt, options, sample);
+  if (!common.json) {
+    print_samples(run, prompt, options, samples);
+    return kExitDone;
   }
-  if (common.json) print_json(samples == 1 ? all.front() : Json{{"samples", all}});
+  Json all = Json::array();
+  generate_samples(run, prompt, options, 0, samples, [&](Generated made) {
+    made.unknown.insert(made.unknown.begin(), lacking.begin(), lacking.end());
+    all.push_back(to_json(made, options.top > 0));
+  });
+  print_json(samples == 1 ? all.front() : Json{{"samples", all}});
   return kExitDone;
 }
 
@@ -140,6 +144,7 @@ Action declare_generate(Options& options) {
                  "when the context is full: keep its last tokens, or end");
   at_option(options, asked->step);
   specials_option(options, asked->specials);
+  unknown_options(options, asked->unknown);
   options.remark("The same --seed gives the same text (default: 0).");
   return [asked](const Common& common) { return run_generation(*asked, common); };
 }

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/file.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -24,6 +23,7 @@ struct Asked {
   std::optional<std::string> text, file;
   std::optional<int64_t> step;
   bool specials = false;
+  UnknownCharacters unknown;
 };
 
 Json to_json(const Score& score) {
@@ -61,14 +61,21 @@ Action declare_score(Options& options) {
   auto asked = std::make_shared<Asked>();
   options.word("RUN", asked->run, "the run's folder");
   options.text("--text", "TEXT", asked->text, "the text; - reads standard input");
-  options.text("--file", "PATH", asked->file, "a file that holds it");
+  options.text("--file", "PATH", asked->file, "a file that holds it; - reads standard input");
   at_option(options, asked->step);
   specials_option(options, asked->specials);
+  unknown_options(options, asked->unknown);
   return [asked](const Common& common) {
     if (asked->text.has_value() == asked->file.has_value()) refuse("give either --text or --file");
     LoadedRun run = load_run(asked->run, asked->step, overrides(common));
     use_specials(run, asked->specials);
-    const Score scored = score(run, asked->file ? read_file(*asked->file) : text_or_input(*asked->text));
+    const bool from_file = asked->file || *asked->text == "-";
+    std::vector<std::string> lacking;
+    const std::string text =
+        known_text(run, from_file ? text_of_file(run, asked->file.value_or("-")) : *asked->text,
+                   asked->unknown, lacking);
+    Score scored = score(run, text);
+    scored.unknown.insert(scored.unknown.begin(), lacking.begin(), lacking.end());
     if (common.json)
       print_json(to_json(scored));
     else

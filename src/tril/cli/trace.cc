@@ -112,7 +112,7 @@ int run_trace(const Asked& asked, const Common& common) {
   LoadedRun run = load_run(asked.run, asked.step, overrides(common));
   use_specials(run, asked.specials);
   std::vector<std::string> texts;
-  for (const std::string& text : asked.texts) texts.push_back(text_or_input(text));
+  for (const std::string& text : asked.texts) texts.push_back(text_or_input(run, text));
   // the names are the same for any text; one token will do
   if (texts.empty())
     texts.push_back(run.begins_with_bos ? "" : run.tokenizer->decode(std::vector<int32_t>{0}));

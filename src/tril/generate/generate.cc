@@ -10,23 +10,17 @@
 #include "tril/generate/next_logits.h"
 #include "tril/generate/text_stream.h"
 #include "tril/tensor/draws.h"
+#include "tril/text/token_decoder.h"
 #include "tril/train/loop.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
 namespace {
 
-// What the model sees: the last `context` ids; a window model's are padded on the left.
-std::vector<int32_t> visible(const LoadedRun& run, std::span<const int32_t> ids) {
-  const auto context = static_cast<size_t>(run.config.model.context);
-  const auto tail = ids.last(std::min(context, ids.size()));
-  std::vector<int32_t> out;
-  if (run.model->one_target()) out.assign(context - tail.size(), kPadId);
-  out.insert(out.end(), tail.begin(), tail.end());
-  return out;
-}
+constexpr int64_t kSideBySide = 8;  // samples in one pass: caches take memory
 
 std::vector<Alternative> best(const LoadedRun& run, const std::vector<double>& p, int64_t count) {
+  if (count == 0) return {};
   std::vector<int32_t> order(p.size());
   std::iota(order.begin(), order.end(), 0);
   const auto kept = static_cast<size_t>(std::min<int64_t>(count, static_cast<int64_t>(p.size())));
@@ -41,25 +35,187 @@ std::vector<Alternative> best(const LoadedRun& run, const std::vector<double>& p
   return out;
 }
 
-void warn_unknown(const LoadedRun& run, std::string_view prompt, Generated& out) {
+std::vector<std::string> unknown_words(const LoadedRun& run, std::string_view prompt) {
+  constexpr size_t kTold = 10;
+  std::vector<std::string> words;
   for (const UnknownToken& word : run.tokenizer->unknown(prompt)) {
-    out.unknown.push_back(word.text);
+    words.push_back(word.text);
+    if (words.size() > kTold) continue;
     log::warn("prompt word {} (word {} of the prompt) was not met in training: the model reads <UNK>",
               in_quotes(word.text), word.position + 1);
   }
+  if (words.size() > kTold) log::warn("and {} more words of the prompt were not met", words.size() - kTold);
+  return words;
+}
+
+bool is_one_of(int32_t id, const std::vector<int32_t>& ids) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+// One continuation on its way. Which ids it has is kept beside it, so that the penalty need not look for
+// them.
+struct Sample {
+  Sample(const LoadedRun& run, const Generated& beginning, const GenerateOptions& options, int64_t number,
+         std::function<void(std::string_view)> on_text)
+      : made(beginning),
+        draws(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(number)),
+        decoder(make_decoder(*run.tokenizer)),
+        stream(options.stops, std::move(on_text)),
+        has(static_cast<size_t>(vocabulary_of(run))) {
+    std::string prompt;
+    for (const int32_t id : made.prompt_ids) {
+      prompt += decoder->push(id);
+      see(id);
+    }
+    made.text = stream.begin(prompt);
+  }
+
+  void see(int32_t id) {
+    if (has[static_cast<size_t>(id)]) return;
+    has[static_cast<size_t>(id)] = true;
+    seen.push_back(id);
+  }
+
+  bool ended() const { return !made.stopped.empty(); }
+
+  /// The first reason counts.
+  void finish(const char* why) {
+    if (ended()) return;
+    made.stopped = why;
+    stream.finish();
+    made.continuation = stream.continuation();
+    made.text += made.continuation;
+  }
+
+  Generated made;
+  Draws draws;
+  std::unique_ptr<TokenDecoder> decoder;
+  TextStream stream;
+  std::vector<bool> has;
+  std::vector<int32_t> seen;
+};
+
+// Samples of one prompt side by side. Those at the end of the batch leave it when they have ended.
+class Generation {
+ public:
+  Generation(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options, int64_t count)
+      : run_(run),
+        options_(options),
+        ends_(run.ends.ends),
+        beginning_(begin(prompt)),
+        model_(run, options.cache, std::min(count, kSideBySide),
+               beginning_.prompt_tokens + std::min(options.max_new_tokens, run.config.model.context)) {
+    never_ = never_generated(*run.tokenizer);
+    std::erase_if(never_, [&](int32_t id) { return is_one_of(id, ends_); });
+  }
+
+  void samples(int64_t first, int64_t count, const std::function<void(Generated)>& take) {
+    for (int64_t at = first; at < first + count; at += kSideBySide)
+      for (Generated& made : side_by_side(at, std::min(kSideBySide, first + count - at), at == first))
+        take(std::move(made));
+  }
+
+ private:
+  Generated begin(std::string_view prompt) const;
+  std::vector<Generated> side_by_side(int64_t first, int64_t count, bool shows_first);
+  const char* choose(Sample& sample, std::vector<int32_t>& ids, const std::vector<double>& logits) const;
+
+  const LoadedRun& run_;
+  const GenerateOptions& options_;
+  std::vector<int32_t> ends_, never_;
+  Generated beginning_;
+  NextLogits model_;
+};
+
+Generated Generation::begin(std::string_view prompt) const {
+  require_rules(options_.rules);
+  Generated beginning;
+  std::vector<int32_t> ids = prompt_ids(run_, prompt);
+  if (ids.empty())
+    refuse("the prompt is empty, and this model has no beginning token to start from; give a prompt");
+  require_ids("prompt", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, vocabulary_of(run_),
+              false);
+  beginning.unknown = unknown_words(run_, prompt);
+  warn_of_beginnings(run_, prompt, ids);
+  beginning.prompt_tokens = static_cast<int64_t>(ids.size());
+  const int64_t context = run_.config.model.context;
+  if (beginning.prompt_tokens > context)
+    log::warn("the prompt has {} tokens, the model sees {}: the first {} are not seen",
+              beginning.prompt_tokens, context, beginning.prompt_tokens - context);
+  beginning.prompt_ids = std::move(ids);
+  return beginning;
+}
+
+// Appends the next token, or says why there is none.
+const char* Generation::choose(Sample& sample, std::vector<int32_t>& ids,
+                               const std::vector<double>& logits) const {
+  const std::vector<double> chances = distribution(logits, options_.rules, never_, sample.seen);
+  const int32_t id = pick(chances, sample.draws.uniform());
+  if (is_one_of(id, ends_)) return "eos";
+  const std::vector<double> p = probabilities(logits);
+  ids.push_back(id);
+  sample.see(id);
+  sample.made.tokens.push_back(
+      {id, run_.tokenizer->token_text(id), p[static_cast<size_t>(id)], best(run_, p, options_.top)});
+  return sample.stream.push(sample.decoder->push(id)) ? "stop" : nullptr;
+}
+
+std::vector<Generated> Generation::side_by_side(int64_t first, int64_t count, bool shows_first) {
+  std::vector<std::unique_ptr<Sample>> samples;
+  for (int64_t b = 0; b < count; ++b)
+    samples.push_back(std::make_unique<Sample>(run_, beginning_, options_, first + b,
+                                               b == 0 && shows_first ? options_.on_text : nullptr));
+  if (shows_first && options_.on_prompt) options_.on_prompt(samples[0]->made.text);
+  std::vector<std::vector<int32_t>> texts(static_cast<size_t>(count), beginning_.prompt_ids);
+  const int64_t context = run_.config.model.context;
+  for (int64_t step = 0; !texts.empty(); ++step) {
+    const auto length = static_cast<int64_t>(texts[0].size());
+    const bool full = !options_.slide_on_full && length >= context;
+    if (step == options_.max_new_tokens || full || interrupt::requested()) {
+      for (const auto& sample : samples)
+        sample->finish(step == options_.max_new_tokens ? "length" : "context");
+      break;
+    }
+    const auto logits = model_.after_each(texts);
+    for (size_t b = 0; b < texts.size(); ++b) {
+      const char* why = samples[b]->ended() ? nullptr : choose(*samples[b], texts[b], logits[b]);
+      if (why != nullptr) samples[b]->finish(why);
+      texts[b].resize(static_cast<size_t>(length) + 1, texts[b].back());  // one that has ended marks time
+    }
+    while (!texts.empty() && samples[texts.size() - 1]->ended()) texts.pop_back();
+  }
+  if (interrupt::requested()) throw Interrupted(interrupt::exit_code(), "interrupted");
+  std::vector<Generated> made;
+  for (const auto& sample : samples) made.push_back(std::move(sample->made));
+  return made;
 }
 
 }  // namespace
 
 std::vector<double> next_logits(const LoadedRun& run, Tape& tape, std::span<const int32_t> ids) {
   tape.reset();
-  std::vector<int32_t> seen = visible(run, ids);
+  const auto context = static_cast<size_t>(run.config.model.context);
+  const auto tail = ids.last(std::min(context, ids.size()));
+  std::vector<int32_t> seen;
+  if (run.model->one_target()) seen.assign(context - tail.size(), kPadId);
+  seen.insert(seen.end(), tail.begin(), tail.end());
   const Tensor input{{1, static_cast<int64_t>(seen.size())}, DType::i32, seen.data()};
   const Var logits = run.model->forward(tape, input, Rows::last);
-  std::vector<double> out(static_cast<size_t>(logits.cols()));
+  std::vector<double> out(static_cast<size_t>(vocabulary_of(run)));
   const int64_t last = logits.count() - logits.cols();
   for (size_t i = 0; i < out.size(); ++i) out[i] = logits.value().at(last + static_cast<int64_t>(i));
   return out;
+}
+
+void warn_of_beginnings(const LoadedRun& run, std::string_view text, const std::vector<int32_t>& ids) {
+  const std::optional<int32_t> bos = run.tokenizer->bos();
+  if (!bos || run.tokenizer->kind() != "bpe") return;
+  const std::string name = run.tokenizer->token_text(*bos);
+  if (ids.size() > 1 && ids[0] == *bos && ids[1] == *bos)
+    log::warn("the text begins with {} twice: the model never met two begin tokens", in_quotes(name));
+  if (run.specials == Specials::kAsText && text.starts_with(name))
+    log::warn("the text begins with {}, which is read as plain text{}; --specials reads it as the token",
+              in_quotes(name), run.begins_with_bos ? " behind the model's own begin token" : "");
 }
 
 std::vector<int32_t> never_generated(const Tokenizer& tokenizer) {
@@ -71,56 +227,14 @@ std::vector<int32_t> never_generated(const Tokenizer& tokenizer) {
 
 Generated generate(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options,
                    int64_t sample) {
-  require_rules(options.rules);
-  Generated out;
-  warn_unknown(run, prompt, out);
-  std::vector<int32_t> ids = prompt_ids(run, prompt);
-  if (ids.empty())
-    refuse("the prompt is empty, and this model has no beginning token to start from; give a prompt");
-  require_ids("prompt", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()},
-              run.config.model.vocab_size, false);
-  out.prompt_tokens = static_cast<int64_t>(ids.size());
-  const int64_t context = run.config.model.context;
-  if (out.prompt_tokens > context)
-    log::warn("the prompt has {} tokens, the model sees {}: the first {} are not seen", out.prompt_tokens,
-              context, out.prompt_tokens - context);
-  const std::string before = run.tokenizer->decode(ids);
+  Generated made;
+  generate_samples(run, prompt, options, sample, 1, [&](Generated one) { made = std::move(one); });
+  return made;
+}
 
-  const Draws draws(static_cast<uint64_t>(options.seed), static_cast<uint64_t>(sample));
-  std::vector<int32_t> never = never_generated(*run.tokenizer);
-  const std::vector<int32_t>& ends = run.ends.ends;
-  const auto is_end = [&](int32_t id) { return std::find(ends.begin(), ends.end(), id) != ends.end(); };
-  std::erase_if(never, is_end);
-  TextStream stream(before, options.stops, options.on_text);
-  NextLogits model(run, options.cache);
-  out.stopped = "length";
-  for (int64_t step = 0; step < options.max_new_tokens; ++step) {
-    if (interrupt::requested()) break;
-    if (!options.slide_on_full && static_cast<int64_t>(ids.size()) >= context) {
-      out.stopped = "context";
-      break;
-    }
-    const std::vector<double> logits = model.after(ids);
-    const std::vector<double> chances = distribution(logits, options.rules, never, ids);
-    const int32_t id = pick(chances, draws.uniform_at(static_cast<uint64_t>(step)));
-    if (is_end(id)) {
-      out.stopped = "eos";
-      break;
-    }
-    const std::vector<double> p = probabilities(logits);
-    ids.push_back(id);
-    out.tokens.push_back(
-        {id, run.tokenizer->token_text(id), p[static_cast<size_t>(id)], best(run, p, options.top)});
-    if (stream.show(run.tokenizer->decode(ids))) {
-      out.stopped = "stop";
-      break;
-    }
-  }
-  stream.finish();
-  out.continuation = stream.continuation();
-  out.text = before + out.continuation;
-  if (interrupt::requested()) throw Interrupted(interrupt::exit_code(), "interrupted");
-  return out;
+void generate_samples(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options,
+                      int64_t first, int64_t count, const std::function<void(Generated)>& take) {
+  Generation(run, prompt, options, count).samples(first, count, take);
 }
 
 }  // namespace tril

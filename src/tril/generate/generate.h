@@ -4,7 +4,6 @@
 // it is shown (cli/).
 #pragma once
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,8 +20,10 @@ struct GenerateOptions {
   int64_t top = 0;            // how many alternatives to tell for each token
   bool cache = true;          // decoders: reuse keys and values
   bool slide_on_full = true;  // false: stop when the context is full
-  /// Called with each new piece of the continuation as soon as no later token can change it: whole UTF-8
-  /// characters, nothing that may belong to a stop text.
+  /// Called once with the prompt as tokenized, as soon as all checks are passed.
+  std::function<void(std::string_view)> on_prompt;
+  /// Called with each new piece of the (first) continuation as soon as no later token can change it: whole
+  /// UTF-8 characters, nothing that may belong to a stop text.
   std::function<void(std::string_view)> on_text;
 };
 
@@ -38,9 +39,10 @@ struct GeneratedToken {
   std::vector<Alternative> alternatives;
 };
 struct Generated {
-  std::string text;  // the prompt as tokenized, then the continuation
+  std::string text;  // the prompt as tokenized, then the continuation; valid UTF-8, as each text here
   std::string continuation;
   int64_t prompt_tokens = 0;  // BOS counted
+  std::vector<int32_t> prompt_ids;
   std::vector<std::string> unknown;
   std::vector<GeneratedToken> tokens;
   std::string stopped;  // eos | stop | length | context
@@ -52,8 +54,16 @@ struct Generated {
 Generated generate(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options,
                    int64_t sample = 0);
 
+/// The samples `first` to `first` + `count` − 1, some at a time side by side: the prompt is read once, and
+/// each step reads the weights once for all of them. `take` gets them in order.
+void generate_samples(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options,
+                      int64_t first, int64_t count, const std::function<void(Generated)>& take);
+
 /// The logits of the token after `ids`, [V], in double. Only the last `context` ids are seen.
 std::vector<double> next_logits(const LoadedRun& run, Tape& tape, std::span<const int32_t> ids);
+
+/// Warns of two begin tokens before a text, and of one that is written out where such names are plain text.
+void warn_of_beginnings(const LoadedRun& run, std::string_view text, const std::vector<int32_t>& ids);
 
 /// Ids that generation never gives: padding, BOS, unknown.
 std::vector<int32_t> never_generated(const Tokenizer& tokenizer);

@@ -49,6 +49,26 @@ TEST(NextLogits, CachedEqualsUncached) {
     }
 }
 
+// Three texts side by side, the last of which leaves; past the context too.
+TEST(NextLogits, SideBySideIsEachAlone) {
+  for (bool cache : {true, false}) {
+    const LoadedRun run = drawn_run("rotary", false);
+    NextLogits together(run, cache, 3, 20);
+    std::vector<std::vector<int32_t>> texts(3, {1, 4, 7});
+    for (int step = 0; step < 10; ++step) {
+      if (step == 4) texts.pop_back();
+      if (step == 7) texts.assign(3, {1, 4, 7});  // a new beginning, read once
+      const auto logits = together.after_each(texts);
+      ASSERT_EQ(logits.size(), texts.size());
+      for (size_t b = 0; b < texts.size(); ++b) {
+        const std::vector<double> alone = NextLogits(run, false).after(texts[b]);
+        for (size_t v = 0; v < 9; ++v) ASSERT_NEAR(logits[b][v], alone[v], 1e-12) << step << " " << b;
+        texts[b].push_back(static_cast<int32_t>((5 * step + 3 * static_cast<int>(b) + 2) % 9));
+      }
+    }
+  }
+}
+
 TEST(NextLogits, AWindowModelHasNoCache) {
   LoadedRun run;
   ModelConfig& c = run.config.model;

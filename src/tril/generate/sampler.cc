@@ -23,11 +23,21 @@ void penalise(std::vector<double>& logits, double penalty, std::span<const int32
   }
 }
 
-// Ids by falling logit, equals by rising id.
-std::vector<size_t> ranked(const std::vector<double>& values) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] > values[b]; });
+// Largest first, equals by rising id.
+struct Larger {
+  const std::vector<double>& values;
+  bool operator()(size_t a, size_t b) const { return values[a] != values[b] ? values[a] > values[b] : a < b; }
+};
+
+// The ids that still have a chance, largest first; only the first `count` of them are in order where it is
+// less than all.
+std::vector<size_t> ranked(const std::vector<double>& values, size_t count) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] != kOut) order.push_back(i);
+  count = std::min(count, order.size());
+  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+                    Larger{values});
   return order;
 }
 
@@ -71,15 +81,17 @@ std::vector<double> distribution(std::span<const double> logits, const SamplingR
   for (double value : x)
     if (std::isnan(value) || value == -kOut)
       refuse("the model gives a logit of {}: its weights are broken", value);
-  const std::vector<size_t> order = ranked(x);
-  if (x[order[0]] == kOut) refuse("no token is left to choose from");
+  const auto largest = static_cast<size_t>(std::max_element(x.begin(), x.end()) - x.begin());
+  if (x[largest] == kOut) refuse("no token is left to choose from");
   if (rules.temperature == 0) {
     std::vector<double> certain(x.size());
-    certain[order[0]] = 1;
+    certain[largest] = 1;
     return certain;
   }
-  if (rules.top_k > 0) keep_first(x, order, static_cast<size_t>(rules.top_k), kOut);
-  const double top = x[order[0]];
+  const auto k = static_cast<size_t>(rules.top_k);
+  if (k > 0 && k < x.size()) keep_first(x, ranked(x, k), k, kOut);
+  const std::vector<size_t> order = rules.top_p < 1 ? ranked(x, x.size()) : std::vector<size_t>();
+  const double top = x[largest];
   for (double& value : x)
     value = top + (value - top) / rules.temperature;  // the largest stays, so exp can't overflow
   std::vector<double> p = probabilities(x);
@@ -91,7 +103,7 @@ std::vector<double> distribution(std::span<const double> logits, const SamplingR
     normalise(p);
   }
   if (rules.min_p > 0) {
-    const double least = rules.min_p * p[order[0]];
+    const double least = rules.min_p * p[largest];
     for (double& value : p) value = value < least ? 0 : value;
     normalise(p);
   }

@@ -27,6 +27,7 @@ TEST(Sampler, PlainIsSoftmax) {
 TEST(Sampler, TemperatureHalfSquaresTheOdds) {
   expect(with({.temperature = 0.5}), {1 / 30.0, 16 / 30.0, 9 / 30.0, 4 / 30.0});
 }
+// Case 27.
 TEST(Sampler, TemperatureZeroIsGreedyAndEqualsGoToTheLowestId) {
   expect(with({.temperature = 0}), {0, 1, 0, 0});
   expect(distribution(std::vector<double>{1, 2, 2}, {.temperature = 0}, {}, {}), {0, 1, 0});
@@ -34,6 +35,7 @@ TEST(Sampler, TemperatureZeroIsGreedyAndEqualsGoToTheLowestId) {
 TEST(Sampler, TinyTemperatureDoesNotOverflow) {
   expect(with({.temperature = 1e-300}), {0, 1, 0, 0});
 }
+// Case 28.
 TEST(Sampler, TopKFromOffToBeyondTheVocabulary) {
   expect(with({.top_k = 0}), {.1, .4, .3, .2});
   expect(with({.top_k = 1}), {0, 1, 0, 0});
@@ -56,6 +58,7 @@ TEST(Sampler, RepetitionPenaltyMovesSeenTokensDown) {
   expect(distribution(std::vector<double>{-1, 0}, {.repetition_penalty = 2}, {}, std::vector<int32_t>{0}),
          {std::exp(-2) / (1 + std::exp(-2)), 1 / (1 + std::exp(-2))});
 }
+// Case 31, of the choice alone.
 TEST(Sampler, ForbiddenIdsCanNotBeDrawn) {
   const std::vector<double> p = with({}, {1, 2});
   expect(p, {1 / 3.0, 0, 0, 2 / 3.0});

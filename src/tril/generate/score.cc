@@ -6,7 +6,8 @@
 #include "tril/base/error.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
-#include "tril/generate/sampler.h"
+#include "tril/generate/generate.h"
+#include "tril/generate/next_logits.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
@@ -14,7 +15,7 @@ namespace {
 
 // Adds the log-probability of `target` under row `row` of the logits.
 void add_target(const LoadedRun& run, const Var& logits, int64_t row, int32_t target, Score& out) {
-  std::vector<double> x(static_cast<size_t>(logits.cols()));
+  std::vector<double> x(static_cast<size_t>(vocabulary_of(run)));
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = logits.value().at(row * logits.cols() + static_cast<int64_t>(i));
   const double top = *std::max_element(x.begin(), x.end());
@@ -59,8 +60,9 @@ Score score(const LoadedRun& run, std::string_view text) {
   if (ids.size() < 2)
     refuse("the text has {} tokens, needs {}: nothing to score", ids.size() - (run.begins_with_bos ? 1 : 0),
            run.begins_with_bos ? 1 : 2);
-  require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()},
-              run.config.model.vocab_size, false);
+  require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, vocabulary_of(run),
+              false);
+  warn_of_beginnings(run, text, ids);
   Score out;
   for (const UnknownToken& word : run.tokenizer->unknown(text)) out.unknown.push_back(word.text);
   if (!out.unknown.empty())

@@ -11,6 +11,7 @@ namespace tril {
 namespace {
 
 // The chain rule: a text's score is the sum of its tokens' log-probabilities, each from next_logits.
+// Case 16: every target once.
 TEST(Score, IsTheSumOverPrefixes) {
   TemporaryFolder folder;
   RunFolder made = RunFolder::create(folder / "run");

@@ -11,9 +11,9 @@ char* row(const Tensor& t, int64_t b, int64_t position) {
   return static_cast<char*>(t.data) + (b * t.shape[1] + position) * bytes;
 }
 
-// rows [B, n, width] go behind the first `length` rows of `to` [B, capacity, width].
+// rows [b, n, width] go behind the first `length` rows of `to` [B, capacity, width], b ≤ B.
 void put(const Tensor& rows, const Tensor& to, int64_t length) {
-  assert(rows.shape[0] == to.shape[0] && rows.shape[2] == to.shape[2] && rows.dtype == to.dtype);
+  assert(rows.shape[0] <= to.shape[0] && rows.shape[2] == to.shape[2] && rows.dtype == to.dtype);
   const auto bytes = static_cast<size_t>(rows.shape[1] * rows.shape[2] * size_of(rows.dtype));
   for (int64_t b = 0; b < rows.shape[0]; ++b) std::memcpy(row(to, b, length), row(rows, b, 0), bytes);
 }
@@ -54,11 +54,16 @@ void Cache::share(int64_t from) {
     }
 }
 
+// Fewer sequences than the batch are its first ones: a prompt is read by one of them and shared.
 CacheView Cache::append(int64_t layer, const Tensor& k, const Tensor& v) {
   assert(k.shape[1] <= room());
   put(k, keys(layer), length_);
   put(v, values(layer), length_);
-  return {keys(layer), values(layer), length_ + k.shape[1]};
+  const auto first = [&](Tensor t) {
+    t.shape = {k.shape[0], t.shape[1], t.shape[2]};
+    return t;
+  };
+  return {first(keys(layer)), first(values(layer)), length_ + k.shape[1]};
 }
 
 void Cache::advance(int64_t n) {

@@ -1,5 +1,7 @@
 #include "tril/text/word_tokenizer.h"
 
+#include "tril/text/token_decoder.h"
+
 #include <algorithm>
 #include <array>
 
@@ -46,6 +48,24 @@ class Spacing {
   bool glue_next_ = false;
 };
 
+class WordDecoder : public TokenDecoder {
+ public:
+  explicit WordDecoder(const WordTokenizer& tokenizer) : tokenizer_(tokenizer) {}
+
+  std::string push(int32_t id) override {
+    std::string token = tokenizer_.token_text(id);
+    if (id < WordTokenizer::kUnk) return "";
+    const bool space = spacing_.before(token) && begun_;
+    begun_ = true;
+    return space ? " " + token : token;
+  }
+
+ private:
+  const WordTokenizer& tokenizer_;
+  Spacing spacing_;
+  bool begun_ = false;
+};
+
 }  // namespace
 
 std::span<const std::string_view> word_specials() {
@@ -75,15 +95,16 @@ std::vector<int32_t> WordTokenizer::encode(std::string_view text) const {
 
 std::string WordTokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
-  Spacing spacing;
+  WordDecoder decoder(*this);
   for (size_t i = 0; i < ids.size(); ++i) {
     require_id(ids[i], static_cast<int64_t>(i));
-    if (ids[i] < kUnk) continue;
-    const std::string& token = tokens_[static_cast<size_t>(ids[i])];
-    if (spacing.before(token) && !text.empty()) text.push_back(' ');
-    text += token;
+    text += decoder.push(ids[i]);
   }
   return text;
+}
+
+std::unique_ptr<TokenDecoder> make_word_decoder(const WordTokenizer& tokenizer) {
+  return std::make_unique<WordDecoder>(tokenizer);
 }
 
 std::string WordTokenizer::token_text(int32_t id) const {
