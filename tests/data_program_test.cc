@@ -32,6 +32,7 @@ class DataProgram : public testing::Test {
   const std::string folder_ = scratch_.path();
 };
 
+// Case 3: a text is UTF-8 in every locale.
 TEST_F(DataProgram, TheLocaleDoesNotMatter) {
   write("a.txt", "Élan, İSTANBUL: 1,5 ÅB.\n\nZwei Häuser — один дом.\n");
   const auto plain = audit({"a.txt", "--json"}, {"LC_ALL=C"});
@@ -45,6 +46,7 @@ TEST_F(DataProgram, TheLocaleDoesNotMatter) {
   }
 }
 
+// Case 1: nothing to train on is one line that names the file, and nothing is written.
 TEST_F(DataProgram, WhatCannotBeReadGetsOneLineAndExitTwo) {
   const auto refusal = [&](const std::string& name, std::string_view bytes) {
     write(name, bytes);
@@ -86,6 +88,61 @@ TEST_F(DataProgram, FiveMegabytesOfOneLetter) {
   const auto result = audit({"run.txt", "--json"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(json::parse(result.out)["text_bytes"]["train"].get<int>(), 5'000'000);
+}
+
+TEST_F(DataProgram, WhatNeedNotEndGetsOneLine) {
+  for (const char* device : {"/dev/zero", "/dev/urandom"}) {
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"data", "audit", device},
+             {"data", "tokenize", device},
+             {"train", device, "--dry-run"},
+             {"train", "--data", device, "--dry-run"},
+             {"data", "train-tokenizer", device, "--vocab", "300", "--out", "t"},
+             {"data", "tokenize", "-", "--tokenizer", device},
+             {"show", device}}) {
+      const auto result = run_program(words, {.input = "a", .folder = folder_});
+      EXPECT_EQ(result.exit_code, 2) << words[1];
+      EXPECT_THAT(result.err, HasSubstr(": is a device, which need not end"));
+      EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
+    }
+  }
+}
+
+TEST_F(DataProgram, TokenizeNamesOddBytesAsAnAuditDoes) {
+  write("mark.txt", "\xEF\xBB\xBFone two");
+  const auto tokenized = [&](std::vector<std::string> words, const std::string& input = "") {
+    words.insert(words.begin(), {"data", "tokenize"});
+    return run_program(words, {.input = input, .folder = folder_});
+  };
+  const auto marked = tokenized({"mark.txt"});
+  EXPECT_EQ(marked.out, "one two\n");
+  EXPECT_THAT(marked.err, HasSubstr("mark.txt: the byte-order mark at its start is dropped"));
+  EXPECT_THAT(tokenized({"-"}, "\xEF\xBB\xBFone").err, HasSubstr("standard input: the byte-order mark"));
+  write("latin.txt", "one \xE9");
+  const auto latin = tokenized({"latin.txt", "--json"});
+  EXPECT_EQ(latin.exit_code, 2);
+  EXPECT_EQ(latin.out, "");
+  EXPECT_THAT(latin.err, HasSubstr("latin.txt: byte 4: not valid UTF-8"));
+  write("empty.txt", "");
+  EXPECT_EQ(tokenized({"empty.txt"}).out, "\n");
+  EXPECT_EQ(json::parse(tokenized({"empty.txt", "--json"}).out)["tokens"], json::array());
+}
+
+// Nine megabytes come in three pieces; their ids are those of the whole.
+TEST_F(DataProgram, ALargeFileIsTokenizedInPieces) {
+  std::string text;
+  while (text.size() < (9 << 20)) text += "Hello w\u00F6rld, hello don't 12!\n";
+  write("large.txt", text);
+  const auto audited =
+      audit({"large.txt", "--json", "--set", "data.documents=whole", "--set", "data.min_count=1"});
+  ASSERT_EQ(audited.exit_code, 0) << audited.err;
+  const auto words = run_program({"data", "tokenize", "large.txt", "--quiet"}, {.folder = folder_});
+  const auto lines = static_cast<size_t>(std::count(text.begin(), text.end(), '\n'));
+  EXPECT_EQ(static_cast<size_t>(std::count(words.out.begin(), words.out.end(), ' ')) + 1, 7 * lines);
+  const auto result =
+      json::parse(run_program({"data", "tokenize", "large.txt", "--json"}, {.folder = folder_}).out);
+  EXPECT_EQ(result["count"].get<size_t>(), 7 * lines);
+  EXPECT_EQ(result["tokens"].size(), 7 * lines);
 }
 
 }  // namespace

@@ -1,12 +1,15 @@
 // Tokenizers through the program: training, ids, and what is refused.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "program.h"
 #include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
+#include "tril/text/char_tokenizer.h"
+#include "tril/text/word_tokenizer.h"
 
 namespace tril {
 namespace {
@@ -47,6 +50,7 @@ TEST_F(TokenizerProgram, TrainsAndUsesATokenizer) {
   EXPECT_EQ(lines.out, "257 259 258\n");
 }
 
+// Case 7.
 TEST_F(TokenizerProgram, SpecialTokensInTextAreTextUnlessAsked) {
   write("text.txt", "aab aab ab");
   ASSERT_EQ(run({"data", "train-tokenizer", "text.txt", "--vocab", "257", "--out", "t.json"}).exit_code, 0);
@@ -63,6 +67,36 @@ TEST_F(TokenizerProgram, AnyBytesHaveIds) {
   ASSERT_EQ(run({"data", "train-tokenizer", "text.txt", "--vocab", "257", "--out", "t.json"}).exit_code, 0);
   write("bytes.txt", "a\xFF\xE2\x82");
   EXPECT_EQ(run({"data", "tokenize", "bytes.txt", "--tokenizer", "t.json"}).out, "64 187 158 224\n");
+}
+
+TEST_F(TokenizerProgram, UnknownWordsAreListedWithTheirCounts) {
+  write("words.json", WordTokenizer({"one", "two"}).to_json());
+  write("text.txt", "one zwei two zwei drei");
+  const auto result = run({"data", "tokenize", "text.txt", "--tokenizer", "words.json", "--json"});
+  EXPECT_EQ(ids_of(result), (std::vector<int32_t>{4, 3, 5, 3, 3}));
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document["unknown"],
+            json::parse(R"([{"text": "zwei", "count": 2}, {"text": "drei", "count": 1}])"));
+  EXPECT_EQ(document["unknown_count"].get<int>(), 3);
+  EXPECT_EQ(document["tokens"], json::parse(R"(["one", "<UNK>", "two", "<UNK>", "<UNK>"])"));
+  EXPECT_NE(result.err.find("warning: text.txt: 3 words are not in the vocabulary"), std::string::npos);
+}
+
+// Case 6, the whole way: files of five million times one character, for each kind of tokenizer.
+TEST_F(TokenizerProgram, AFileOfOneCharacterTakesLinearTime) {
+  write("run.txt", std::string(5'000'000, 'a'));
+  write("words.json", WordTokenizer({"one"}).to_json());
+  write("characters.json", CharTokenizer({'a'}).to_json());
+  ASSERT_EQ(run({"data", "train-tokenizer", "run.txt", "--vocab", "270", "--out", "bpe.json"}).exit_code, 0);
+  const size_t expected[] = {1, 5'000'000, 0};
+  const char* files[] = {"words.json", "characters.json", "bpe.json"};
+  for (int i = 0; i < 3; ++i) {
+    const auto result = run({"data", "tokenize", "run.txt", "--tokenizer", files[i]});
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const auto tokens = static_cast<size_t>(std::count(result.out.begin(), result.out.end(), ' ')) + 1;
+    if (expected[i] > 0) EXPECT_EQ(tokens, expected[i]) << files[i];
+    if (expected[i] == 0) EXPECT_LT(tokens, 2000u);
+  }
 }
 
 TEST_F(TokenizerProgram, WhatIsRefused) {
@@ -103,6 +137,7 @@ class BpeRun : public TokenizerProgram {
   }
 };
 
+// Case 7, of prompts.
 TEST_F(BpeRun, SpecialTokensInAPromptAreTextUnlessAsked) {
   const json text = generated({"--prompt", "<|endoftext|>a"});
   EXPECT_GT(text["prompt_tokens"].get<int>(), 2);
@@ -113,11 +148,13 @@ TEST_F(BpeRun, SpecialTokensInAPromptAreTextUnlessAsked) {
   EXPECT_EQ(json::parse(scored.out)["targets"].get<int>(), 1);
 }
 
+// Case 6, of prompts.
 TEST_F(BpeRun, TakesALongRunOfOneCharacter) {
   const json result = generated({"--prompt", std::string(9400, 'A')});
   EXPECT_EQ(result["text"].get<std::string>().rfind(std::string(9400, 'A'), 0), 0u);
 }
 
+// Cases 10 and 26.
 TEST_F(BpeRun, ATokenizerThatDoesNotFitTheModelIsRefused) {
   json file = json::parse(read_file(folder_ + "/r/tokenizer.json"));
   const auto next = file["model"]["vocab"].size() + file["added_tokens"].size();
@@ -125,7 +162,8 @@ TEST_F(BpeRun, ATokenizerThatDoesNotFitTheModelIsRefused) {
   write("r/tokenizer.json", file.dump());
   const auto result = run({"generate", "r", "--prompt", "a"});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("another tokenizer"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("the tokenizer has 301 tokens"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("300 rows for them"), std::string::npos) << result.err;
 }
 
 }  // namespace

@@ -1,28 +1,30 @@
-// tril data tokenize: a text's tokens, by the word rule or by a tokenizer's file.
+// tril data tokenize: a text's tokens, by the word rule or by a tokenizer's file. A file is read in pieces
+// and the tokens are written as they come, so that its size does not matter; what comes otherwise is held
+// whole.
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/progress.h"
-#include "tril/base/sniff.h"
+#include "tril/base/quote.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
-#include "tril/data/source.h"
+#include "tril/cli/token_list.h"
+#include "tril/data/read_text.h"
+#include "tril/data/text_chunks.h"
 #include "tril/formats/token_file.h"
-#include "tril/text/bpe_stream.h"
 #include "tril/text/load_tokenizer.h"
-#include "tril/text/normalize.h"
-#include "tril/text/words.h"
+#include "tril/text/text_encoder.h"
 
 namespace tril::cli {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Asked {
   std::string path;
@@ -31,137 +33,146 @@ struct Asked {
   bool specials = false;
 };
 
-// A line of words for each piece of the source.
-int show_words(const Source& source, bool json) {
-  auto all = nlohmann::ordered_json::array();
-  int64_t count = 0, dropped = 0;
-  for (const std::string_view piece : source.pieces) {
-    const std::string text = normalize(piece);
-    WordScanner words(text);
-    std::string line;
-    for (std::string_view word; words.next(word); ++count) {
-      if (json) {
-        all.push_back(std::string(word));
-        continue;
-      }
-      line += line.empty() ? "" : " ";
-      line += word;
+// The texts of a source, again and again: JSON has ids first, then tokens.
+class Texts {
+ public:
+  Texts(std::string path, bool words, bool any_bytes)
+      : path_(std::move(path)), words_(words), any_bytes_(any_bytes) {
+    std::error_code error;
+    const std::string_view name = path_;
+    streams_ = std::filesystem::is_regular_file(path_, error) && !name.ends_with(".jsonl") &&
+               !name.ends_with(".ndjson");
+    if (streams_) return;
+    DataSettings settings;
+    settings.path = path_;
+    source_ = open_source(settings, any_bytes);
+    announce(source_);
+  }
+
+  std::string name() const { return streams_ ? path_ : source_.name(); }
+
+  /// Every token of every text; `end` behind each text.
+  void encode(TextEncoder& encoder, const TextEncoder::Take& take, const std::function<void()>& end) {
+    if (streams_) return stream(encoder, take, end);
+    for (const std::string_view piece : source_.pieces) {
+      encoder.feed(piece, take);
+      encoder.finish(take);
+      end();
     }
-    dropped += words.dropped();
-    if (!json) print(line + "\n");
   }
-  if (json) print_json({{"tokenizer", "word"}, {"count", count}, {"dropped", dropped}, {"tokens", all}});
-  log::note("{}: {} tokens", source.name(), with_commas(count));
-  if (dropped > 0)
-    log::warn("{}: {} '_' belong to no token and are dropped", source.name(), with_commas(dropped));
-  return kExitDone;
-}
 
-void note_count(const std::string& name, int64_t count, const Tokenizer& tokenizer) {
-  log::note("{}: {} tokens of a {} tokenizer with {} ids", name, with_commas(count), tokenizer.kind(),
-            with_commas(tokenizer.vocab_size()));
-}
-
-int show_ids(const Source& source, const Tokenizer& tokenizer, Specials specials, bool json) {
-  const auto* bpe = dynamic_cast<const BpeTokenizer*>(&tokenizer);
-  auto ids = nlohmann::ordered_json::array(), tokens = nlohmann::ordered_json::array();
-  int64_t count = 0;
-  for (const std::string_view piece : source.pieces) {
-    std::string line;
-    for (const int32_t id : bpe ? bpe->encode(piece, specials) : tokenizer.encode(piece)) {
-      ++count;
-      if (json) {
-        ids.push_back(id);
-        tokens.push_back(tokenizer.token_text(id));
-      } else {
-        line += line.empty() ? "" : " ";
-        line += std::to_string(id);
-      }
+ private:
+  void stream(TextEncoder& encoder, const TextEncoder::Take& take, const std::function<void()>& end) {
+    TextChunks chunks(path_, words_ ? ChunkEnd::kWhiteSpace : ChunkEnd::kCharacter, any_bytes_, read_before_);
+    read_before_ = true;
+    ProgressOptions counted;
+    counted.bytes = true;
+    Progress progress("tokenize", chunks.total(), counted);
+    for (std::string_view piece; chunks.next(piece);) {
+      encoder.feed(piece, take);
+      progress.update(chunks.done());
     }
-    if (!json) print(line + "\n");
+    encoder.finish(take);
+    end();
+    progress.finish();
   }
-  if (json)
-    print_json({{"tokenizer", tokenizer.kind()},
-                {"vocab_size", tokenizer.vocab_size()},
-                {"count", count},
-                {"ids", ids},
-                {"tokens", tokens}});
-  note_count(source.name(), count, tokenizer);
-  return kExitDone;
+
+  std::string path_;
+  bool words_, any_bytes_, streams_ = false, read_before_ = false;
+  Source source_;
+};
+
+void warn_of(const TextEncoder& encoder, const std::string& name) {
+  if (encoder.dropped() > 0)
+    log::warn("{}: {} '_' belong to no token and are dropped", name, with_commas(encoder.dropped()));
+  const auto unknown = encoder.unknown(1);
+  if (!unknown.empty())
+    log::warn("{}: {} words are not in the vocabulary and are read as <UNK>; the most frequent is {}", name,
+              with_commas(encoder.unknown_count()), in_quotes(unknown[0].first));
 }
 
-// The ids of all pieces, one after the other, as a file of token ids.
-int write_ids(const Asked& asked, const Source& source, const Tokenizer& tokenizer, Specials specials,
-              bool json) {
-  const auto* bpe = dynamic_cast<const BpeTokenizer*>(&tokenizer);
-  std::vector<int32_t> all;
-  for (const std::string_view piece : source.pieces) {
-    const std::vector<int32_t> ids = bpe ? bpe->encode(piece, specials) : tokenizer.encode(piece);
-    all.insert(all.end(), ids.begin(), ids.end());
-  }
+// The ids of all texts, one after the other, as a file of token ids.
+void write_ids(const Asked& asked, Texts& texts, TextEncoder& encoder, const Tokenizer& tokenizer, bool json) {
   const auto bits = static_cast<int>(asked.bits.value_or(tokenizer.vocab_size() <= 65536 ? 16 : 32));
   if (bits != 16 && bits != 32) refuse("--bits is {}; 16 and 32 are possible", bits);
+  std::vector<int32_t> all;
+  texts.encode(
+      encoder, [&](const EncodedToken& token) { all.push_back(token.id); }, [] {});
   write_token_file(*asked.out, all, bits);
   const auto count = static_cast<int64_t>(all.size());
   if (json)
     print_json({{"path", *asked.out}, {"count", count}, {"bits", bits}});
   else
     print(fmt::format("{}: {} ids of {} bits\n", *asked.out, with_commas(count), bits));
-  note_count(source.name(), count, tokenizer);
-  return kExitDone;
 }
 
-// The ids of a file that need not fit in memory, on one line.
-int stream_ids(const std::string& path, const BpeTokenizer& tokenizer, Specials specials) {
-  constexpr std::string_view kMark = "\xEF\xBB\xBF";
-  std::string head(kSniffBytes, '\0');
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse("{}: can't be read", path);
-  file.read(head.data(), static_cast<std::streamsize>(head.size()));
-  head.resize(static_cast<size_t>(file.gcount()));
-  refuse_unless_text(path, head);
-  const bool marked = head.starts_with(kMark);
-  if (marked) log::note("{}: the byte-order mark at its start is dropped", path);
-  ProgressOptions counted;
-  counted.bytes = true;
-  Progress progress("tokenize", static_cast<int64_t>(std::filesystem::file_size(path)), counted);
-  int64_t count = 0;
-  encode_file(
-      path, tokenizer, specials,
-      [&](std::span<const int32_t> ids) {
-        std::string text;
-        for (const int32_t id : ids) {
-          if (count++) text += ' ';
-          text += std::to_string(id);
-        }
-        print(text);
-      },
-      [&](int64_t done, int64_t) { progress.update(done); }, marked ? kMark.size() : 0);
-  print("\n");
-  progress.finish();
-  note_count(path, count, tokenizer);
-  return kExitDone;
+using Show = std::function<std::string(const EncodedToken&)>;
+
+// One pass over the texts: what `show` makes of each token, as lines or as one JSON array.
+void write_list(Texts& texts, TextEncoder& encoder, bool json, const Show& show) {
+  TokenList list(json);
+  texts.encode(
+      encoder, [&](const EncodedToken& token) { list.add(show(token)); }, [&] { list.end_text(); });
+  list.close();
+}
+
+// First a pass that writes nothing: a text that is refused leaves no half a document.
+void write_json(Texts& texts, TextEncoder& counted, const Tokenizer* tokenizer, Specials specials) {
+  texts.encode(
+      counted, [](const EncodedToken&) {}, [] {});
+  constexpr size_t kMostTold = 1000;
+  Json unknown = Json::array();
+  for (const auto& [text, count] : counted.unknown(kMostTold))
+    unknown.push_back({{"text", text}, {"count", count}});
+  Json head = {{"tokenizer", tokenizer != nullptr ? tokenizer->kind() : "word"},
+               {"count", counted.count()},
+               {"dropped", counted.dropped()},
+               {"unknown_count", counted.unknown_count()},
+               {"unknown", std::move(unknown)}};
+  if (tokenizer != nullptr) head["vocab_size"] = tokenizer->vocab_size();
+  std::string text = head.dump(-1, ' ', false, Json::error_handler_t::replace);
+  text.pop_back();  // the brace that the lists come before
+  print(text);
+  if (tokenizer != nullptr) {
+    TextEncoder encoder(texts.name(), tokenizer, specials);
+    print(", \"ids\": ");
+    write_list(texts, encoder, true, [](const EncodedToken& token) { return std::to_string(token.id); });
+  }
+  TextEncoder encoder(texts.name(), tokenizer, specials);
+  TokenNames names(tokenizer);
+  print(", \"tokens\": ");
+  write_list(texts, encoder, true, [&](const EncodedToken& token) { return names.quoted(token); });
+  print("}\n");
 }
 
 int tokenize(const Asked& asked, bool json) {
   std::shared_ptr<const Tokenizer> tokenizer;
   if (asked.tokenizer) tokenizer = load_tokenizer(*asked.tokenizer);
-  const auto* bpe = dynamic_cast<const BpeTokenizer*>(tokenizer.get());
-  if (asked.specials && bpe == nullptr) {
+  const bool bpe = tokenizer && tokenizer->kind() == "bpe";
+  if (asked.specials && !bpe)
     refuse("--specials: only a BPE tokenizer has special tokens that can stand in a text");
-  }
   const Specials specials = asked.specials ? Specials::kAsTokens : Specials::kAsText;
   if ((asked.out || asked.bits) && tokenizer == nullptr) refuse("--out writes ids: give a --tokenizer");
   if (asked.bits && !asked.out) refuse("--bits is for --out");
-  if (bpe != nullptr && !json && !asked.out && std::filesystem::is_regular_file(asked.path) &&
-      !asked.path.ends_with(".jsonl")) {
-    return stream_ids(asked.path, *bpe, specials);
+  Texts texts(asked.path, !tokenizer || tokenizer->kind() == "word", bpe);
+  TextEncoder encoder(texts.name(), tokenizer.get(), specials);
+  if (asked.out) {
+    write_ids(asked, texts, encoder, *tokenizer, json);
+  } else if (json) {
+    write_json(texts, encoder, tokenizer.get(), specials);
+  } else {
+    write_list(texts, encoder, false, [&](const EncodedToken& token) {
+      return tokenizer ? std::to_string(token.id) : std::string(token.text);
+    });
   }
-  DataSettings settings;
-  settings.path = asked.path;
-  const Source source = open_source(settings, bpe != nullptr);
-  if (asked.out) return write_ids(asked, source, *tokenizer, specials, json);
-  return tokenizer != nullptr ? show_ids(source, *tokenizer, specials, json) : show_words(source, json);
+  if (tokenizer) {
+    log::note("{}: {} tokens of a {} tokenizer with {} ids", texts.name(), with_commas(encoder.count()),
+              tokenizer->kind(), with_commas(tokenizer->vocab_size()));
+  } else {
+    log::note("{}: {} tokens", texts.name(), with_commas(encoder.count()));
+  }
+  warn_of(encoder, texts.name());
+  return kExitDone;
 }
 
 }  // namespace
@@ -176,7 +187,10 @@ Action declare_data_tokenize(Options& options) {
   options.integer("--bits", asked->bits, 16, 32,
                   "width of an id there: 16 or 32 (default: 16 where ids fit)");
   options.flag("--specials", asked->specials, "special tokens written in the text become their ids (BPE)");
-  options.remark("Without a tokenizer the words are shown, with one their ids. --json has both.");
+  options.remark(
+      "Without a tokenizer the words are shown, with one their ids. --json has both, and the words that a "
+      "word\n"
+      "tokenizer does not know, the most frequent first. A file of any size takes the same memory.");
   return [asked](const Common& common) { return tokenize(*asked, common.json); };
 }
 

@@ -114,6 +114,7 @@ class HostileFixtures : public testing::Test {
   std::string folder_;
 };
 
+// Case 1.
 TEST_F(HostileFixtures, WithoutText) {
   for (const char* file : {"empty.txt", "whitespace_only.txt"}) {
     EXPECT_THAT(refusal(folder_ + file, "word"), HasSubstr(folder_ + file + ": no trainable text"));
@@ -123,6 +124,7 @@ TEST_F(HostileFixtures, WithoutText) {
             read_file(folder_ + "whitespace_only.txt"));
 }
 
+// Case 13: the text's length and what a block needs, both told.
 TEST_F(HostileFixtures, TooShortForABlock) {
   const Corpus one = of_file(folder_ + "one_char_no_nl.txt", "char");
   EXPECT_EQ(one.train().ids.size() + one.validation().ids.size(), 1u);
@@ -153,6 +155,7 @@ TEST_F(HostileFixtures, NotUtf8) {
   }
 }
 
+// Case 2.
 TEST_F(HostileFixtures, MarkIsNotGluedToTheFirstWord) {
   const Corpus corpus = of_file(folder_ + "bom.txt", "word");
   EXPECT_EQ(corpus.audit.encoding.byte_order_marks, 1);
@@ -188,6 +191,7 @@ TEST_F(HostileFixtures, WordsOfEveryKind) {
               HasSubstr("without spaces"));
 }
 
+// Case 5: separators of every make; each document once.
 TEST_F(HostileFixtures, DocumentsAreCounted) {
   const Corpus glued = of_file(folder_ + "stories_bad_sep.txt", "word");
   EXPECT_EQ(glued.audit.documents(), 5);

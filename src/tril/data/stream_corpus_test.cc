@@ -73,6 +73,7 @@ TEST(StreamCorpus, TailOfTinyText) {
   EXPECT_EQ(characters("a", "tail").validation().ids.size(), 1u);
 }
 
+// Case 5: one end token behind each document.
 TEST(StreamCorpus, EveryDocumentEndsWithNewline) {
   const Corpus corpus = characters("bo\namy\r\n\n bo ", "none", "line");
   EXPECT_EQ(corpus.tokenizer->decode(corpus.train().ids), "bo\namy\nbo\n");

@@ -1,10 +1,7 @@
 #include "tril/text/bpe_stream.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 
-#include "tril/base/error.h"
 #include "tril/text/loose_utf8.h"
 #include "tril/text/utf8.h"
 
@@ -29,32 +26,6 @@ void BpeStreamEncoder::encode(std::string_view chunk, bool final, std::vector<in
   pending_.clear();
   context_ = retry_ = 0;
   scratch_.bytes_before = 0;
-}
-
-void encode_file(const std::string& path, const BpeTokenizer& tokenizer, Specials specials,
-                 const std::function<void(std::span<const int32_t>)>& sink,
-                 const std::function<void(int64_t, int64_t)>& progress, int64_t skip) {
-  constexpr size_t kChunk = 1 << 22;
-  std::error_code error;
-  const auto total = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) refuse("{}: can't be read{}{}", path, error ? ": " : "", error ? error.message() : "");
-  BpeStreamEncoder encoder(tokenizer, specials);
-  std::string chunk(kChunk, '\0');
-  std::vector<int32_t> ids;
-  file.seekg(skip);
-  for (int64_t done = std::min(skip, total); file;) {
-    file.read(chunk.data(), static_cast<std::streamsize>(chunk.size()));
-    const auto got = file.gcount();
-    if (file.bad()) refuse("{}: reading stopped at byte {}", path, done);
-    done += got;
-    encoder.feed({chunk.data(), static_cast<size_t>(got)}, ids);
-    sink(ids);
-    ids.clear();
-    if (progress) progress(done, total);
-  }
-  encoder.finish(ids);
-  sink(ids);
 }
 
 std::string Utf8Stream::push(std::string_view bytes) {

@@ -3,7 +3,6 @@
 // out: other kinds of tokenizers.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,12 +35,6 @@ class BpeStreamEncoder {
   size_t context_ = 0;   // how many bytes of pending_ are context
   size_t retry_ = 0;     // encode again when pending_ has grown to this
 };
-
-/// Encodes a file in chunks of some megabytes, without its first `skip` bytes. `sink` takes the ids in order;
-/// `progress`, where given, the bytes done and in all. Throws Refusal where the file can't be read.
-void encode_file(const std::string& path, const BpeTokenizer& tokenizer, Specials specials,
-                 const std::function<void(std::span<const int32_t>)>& sink,
-                 const std::function<void(int64_t, int64_t)>& progress = {}, int64_t skip = 0);
 
 /// Bytes of successive tokens → text that is always whole code points.
 class Utf8Stream {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "tril/base/folder_testing.h"
 #include "tril/text/bpe_testing.h"
 #include "tril/text/utf8.h"
 
@@ -62,28 +61,6 @@ TEST(BpeStream, EachShortTextInBytes) {
     ASSERT_EQ(in_chunks(*tokenizer, text, 1, Specials::kAsTokens),
               tokenizer->encode(text, Specials::kAsTokens));
   }
-}
-
-TEST(BpeStream, AFileIsEncodedWithProgress) {
-  const auto tokenizer = load(small_file());
-  std::string text;
-  while (text.size() < (9 << 20)) text += "hello world\u00E9 123\n\n";
-  const TemporaryFolder folder;
-  const std::string path = folder / "long.txt";
-  write_file_atomically(path, text);
-  Ids ids;
-  std::vector<int64_t> done;
-  encode_file(
-      path, *tokenizer, Specials::kAsText,
-      [&](std::span<const int32_t> part) { ids.insert(ids.end(), part.begin(), part.end()); },
-      [&](int64_t bytes, int64_t total) {
-        EXPECT_EQ(total, static_cast<int64_t>(text.size()));
-        done.push_back(bytes);
-      });
-  EXPECT_EQ(ids, tokenizer->encode(text));
-  ASSERT_GE(done.size(), 3u);
-  EXPECT_EQ(done.back(), static_cast<int64_t>(text.size()));
-  EXPECT_THROW(encode_file("/no/such/file", *tokenizer, Specials::kAsText, [](auto) {}), Refusal);
 }
 
 TEST(Utf8Stream, NeverHalfACodePoint) {

@@ -29,6 +29,7 @@ TEST(Bpe, ByHand) {
   EXPECT_EQ(tokenizer->token_id("\u0120x"), std::nullopt);
 }
 
+// Case 8.
 TEST(Bpe, NewlinesAndRunsOfBlanksComeBack) {
   const auto tokenizer = load(small_file());
   for (const char* text : {"hello\nworld", "a   b", "x  \n  y ", "\t\n\r\n"}) {
@@ -44,6 +45,7 @@ TEST(Bpe, EveryByteStringComesBack) {
   }
 }
 
+// Case 7.
 TEST(Bpe, SpecialTokensInPlainTextAreText) {
   const auto tokenizer = load(small_file());
   const Ids plain = tokenizer->encode("a<|endoftext|>b");
@@ -64,6 +66,7 @@ TEST(Bpe, TokensAreShownWithBrokenBytesInHex) {
   EXPECT_FALSE(tokenizer->is_special(97));
 }
 
+// Case 4, of ids.
 TEST(Bpe, IdsOutsideTheVocabularyAreNamedWithTheirPosition) {
   const auto tokenizer = load(small_file());
   EXPECT_EQ(refusal([&] {
@@ -83,6 +86,7 @@ TEST(Bpe, IdsBeyondSixteenBits) {
   EXPECT_EQ(tokenizer->decode(Ids{200'000}), "hello");
 }
 
+// Case 6.
 TEST(Bpe, LongRunsOfOneCharacter) {
   BpeTrainer trainer({.vocab_size = 270});
   trainer.add(std::string(1 << 16, 'a'));

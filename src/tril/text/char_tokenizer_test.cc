@@ -45,6 +45,7 @@ TEST(CharTokenizer, NewlineEndsADocument) {
   EXPECT_EQ(over("b\na").end_of_document(), 0);
 }
 
+// Case 29: named with its place (tests/train_cli_test.cc has the options).
 TEST(CharTokenizer, UnknownCharacterIsNamedWithItsPosition) {
   const CharTokenizer tokenizer = over("abcdefghijklmnopqrstuvwxyz");
   try {
@@ -77,6 +78,7 @@ TEST(CharTokenizer, BadIdsAndBytesAreRefused) {
   EXPECT_THROW(CharTokenizer({'a', 'a'}), Refusal);
 }
 
+// Case 11, of characters.
 TEST(CharTokenizer, FileReadsBackToTheSameBytes) {
   for (const bool with_bos : {false, true}) {
     const CharTokenizer tokenizer = over(std::string_view("a\0\n\"\\é😀\u2028", 14), with_bos);

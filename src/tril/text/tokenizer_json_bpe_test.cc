@@ -16,6 +16,7 @@ std::string why(const auto& change) {
   return refusal([&] { load(file); });
 }
 
+// Case 9: merges as text and as pairs.
 TEST(TokenizerJsonBpe, MergesAsTextAndAsPairs) {
   Json file = small_file();
   Json pairs = file;
@@ -25,6 +26,7 @@ TEST(TokenizerJsonBpe, MergesAsTextAndAsPairs) {
   EXPECT_NE(load(file)->to_json().find("\"he ll\""), std::string::npos);
 }
 
+// Cases 9 and 11: merges whose parts hold blanks.
 TEST(TokenizerJsonBpe, PairsWithBlanksStayPairsWhenSaved) {
   Json file = small_file();
   for (const char* token : {"a b", " c", "a b c"})
@@ -39,6 +41,7 @@ TEST(TokenizerJsonBpe, PairsWithBlanksStayPairsWhenSaved) {
   EXPECT_EQ(again->encode("he a b c"), tokenizer->encode("he a b c"));
 }
 
+// Case 11, of BPE.
 TEST(TokenizerJsonBpe, WhatIsSavedIsReadBackTheSame) {
   Json file = small_file();
   file["added_tokens"].push_back(

@@ -31,6 +31,7 @@ TEST(TokenizerJson, StoredIdsBelongToTheFilesAndTheVersionPinned) {
   EXPECT_NE(pins.find("tokenizers==" + numbers["tokenizers"].get<std::string>() + "\n"), std::string::npos);
 }
 
+// Case 11, of words: the file is read back, here and by Hugging Face.
 TEST(TokenizerJson, WordsAgreeWithHuggingFaceTokenizers) {
   const auto tokenizer = load_tokenizer(kTests + "data/word_tokenizer.json");
   const auto numbers = stored();
