@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -194,9 +196,34 @@ Shown show_config_json(const std::string& path, const json& parsed) {
   return shown;
 }
 
+/// model.safetensors.index.json: which tensor lies in which file. Warns of files that are not beside it.
+Shown show_index(const std::string& path, const json& parsed) {
+  const json& map = parsed.at("weight_map");
+  if (!map.is_object()) refuse("{}: its weight_map is no object", path);
+  std::map<std::string, int64_t> files;
+  for (const auto& [tensor, file] : map.items()) {
+    if (!file.is_string()) refuse("{}: the file of tensor {} is no string", path, in_quotes(tensor));
+    ++files[file.get<std::string>()];
+  }
+  Shown shown{path, "index of weights"};
+  for (const auto& [file, count] : files) {
+    if (file.find('/') != file.npos) {
+      shown.warnings.push_back(
+          fmt::format("{}: {} is a path, a name in its own folder is needed", path, in_quotes(file)));
+    } else if (!file_exists((std::filesystem::path(path).parent_path() / file).string())) {
+      shown.warnings.push_back(
+          fmt::format("{}: {}, which holds {} tensors, is not beside it", path, in_quotes(file), count));
+    }
+  }
+  shown.metadata = ordered_json{{"tensors", map.size()}, {"files", files}}.dump(
+      -1, ' ', false, ordered_json::error_handler_t::replace);
+  return shown;
+}
+
 Shown show_json(const std::string& path) {
   const std::string bytes = read_file(path);
   const json parsed = parse_json(bytes, path);
+  if (parsed.is_object() && parsed.contains("weight_map")) return show_index(path, parsed);
   if (parsed.is_object() && parsed.contains("model_type")) return show_config_json(path, parsed);
   if (parsed.is_object() && parsed.contains("model")) return show_tokenizer(path, bytes, parsed);
   parse_tokenizer(bytes, path);  // says what is wrong with it
@@ -266,14 +293,49 @@ std::vector<int64_t> good_checkpoints(const RunFolder& run, Shown& shown) {
   return good;
 }
 
+/// Warns of what a run should have and lacks, and of what belongs to none.
+void name_pieces(const RunFolder& run, Shown& shown) {
+  for (const char* name :
+       {"tokenizer.json", "data.json", "metrics.jsonl", "checkpoints", "best.json", "last.json"})
+    if (!run.has(name) && !folder_exists(run.at(name)))
+      shown.warnings.push_back(fmt::format("{}: is missing", run.at(name)));
+  for (const char* name : {"best.json", "last.json"}) {
+    const auto step = std::string_view(name) == "best.json" ? run.best() : run.last();
+    if (run.has(name) && !step)
+      shown.warnings.push_back(fmt::format("{}: names no checkpoint", run.at(name)));
+  }
+  static const std::set<std::string> kKnown = {
+      "config.toml", "tokenizer.json", "data.json",  "metrics.jsonl", "checkpoints",           "best.json",
+      "last.json",   "result.json",    "test.jsonl", "lock",          "generation_config.json"};
+  const auto strange = [&](const std::string& folder, const auto& known) {
+    for (const std::string& name : list_folder(folder)) {
+      if (known(name)) continue;
+      shown.warnings.push_back(fmt::format(
+          "{}/{}: {}", folder, escaped(name),
+          is_temporary_name(name) ? "is unfinished: a process died over it" : "is no part of a run"));
+    }
+  };
+  strange(run.path(), [&](const std::string& name) { return kKnown.count(name) > 0; });
+  std::set<std::string> steps;
+  for (const int64_t step : run.steps()) steps.insert(checkpoint_name(step));
+  if (folder_exists(run.at("checkpoints")))
+    strange(run.at("checkpoints"), [&](const std::string& name) { return steps.count(name) > 0; });
+}
+
 Shown show_run(const std::string& path) {
   const RunFolder run = RunFolder::view(path);
   Shown shown{run.path(), "run"};
   const Config config = read_config(run.at("config.toml"));
   ordered_json metadata = {{"preset", config.preset}, {"family", config.model.family}};
   for (const char* name : {"data.json", "result.json"}) {
-    if (run.has(name) && !json::accept(read_file(run.at(name)))) refuse("{}: is not JSON", run.at(name));
+    if (!run.has(name)) continue;
+    const std::string bytes = read_file(run.at(name));
+    if (!json::accept(bytes)) refuse("{}: is not JSON", run.at(name));
+    if (!parse_json(bytes, run.at(name)).is_object())
+      shown.warnings.push_back(fmt::format("{}: is no JSON object", run.at(name)));
   }
+  name_pieces(run, shown);
+  metadata["finished"] = run.has("result.json");
   std::string fingerprint;
   if (run.has("tokenizer.json")) {
     const auto tokenizer = load_tokenizer(run.at("tokenizer.json"));

@@ -61,6 +61,7 @@ void make_run(const std::string& path, float first_weight = -1) {
               {stored("W_Q.m", Tensor{{4}, DType::f32, weights})},
               "{\"loss\": 0.5}"});
   }
+  run.write("data.json", "{}");
   run.write("result.json", "{}");
 }
 
@@ -204,6 +205,41 @@ TEST_F(Show, OtherFilesAreRefusedByTheirKind) {
   std::string deep = "{\"model_type\": ";
   for (int i = 0; i < 300000; ++i) deep += '[';
   EXPECT_THAT(refusal_of([&] { show(put("deep.json", deep)); }), HasSubstr("levels deep"));
+}
+
+TEST_F(Show, ARunsMissingAndStrangePiecesAreNamed) {
+  make_run(at("run"));
+  EXPECT_TRUE(show(at("run")).warnings.empty());
+  for (const char* name : {"tokenizer.json", "data.json", "metrics.jsonl", "best.json"})
+    fs::remove(at("run/") + name);
+  put("run/last.json", "[]");
+  put("run/result.json", "3");
+  put("run/notes.txt", "?");
+  fs::create_directories(at("run/checkpoints/step-x"));
+  std::vector<std::string> said = show(at("run")).warnings;
+  const auto named = [&](const std::string& text) { return testing::Contains(at("run/") + text); };
+  EXPECT_THAT(said, named("tokenizer.json: is missing"));
+  EXPECT_THAT(said, named("data.json: is missing"));
+  EXPECT_THAT(said, named("metrics.jsonl: is missing"));
+  EXPECT_THAT(said, named("best.json: is missing"));
+  EXPECT_THAT(said, named("last.json: names no checkpoint"));
+  EXPECT_THAT(said, named("result.json: is no JSON object"));
+  EXPECT_THAT(said, named("notes.txt: is no part of a run"));
+  EXPECT_THAT(said, named("checkpoints/step-x: is no part of a run"));
+  EXPECT_EQ(said.size(), 8u);
+}
+
+TEST_F(Show, AnIndexOfWeightsInSeveralFiles) {
+  put("a.safetensors", "");
+  put("model.safetensors.index.json",
+      R"({"metadata": {"total_size": 8}, "weight_map": {"w": "a.safetensors", "v": "b.safetensors", "u": "../c"}})");
+  const Shown shown = show(at("model.safetensors.index.json"));
+  EXPECT_EQ(json::parse(shown.metadata)["files"]["a.safetensors"], 1);
+  EXPECT_THAT(shown.warnings,
+              ElementsAre(HasSubstr("'../c' is a path"),
+                          HasSubstr("'b.safetensors', which holds 1 tensors, is not beside it")));
+  put("bad.index.json", R"({"weight_map": [1]})");
+  EXPECT_THAT(refusal_of([&] { show(at("bad.index.json")); }), HasSubstr("its weight_map is no object"));
 }
 
 }  // namespace
