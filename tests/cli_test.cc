@@ -109,6 +109,21 @@ TEST(Cli, UsageFaults) {
                  "tril: '--json' stands before the command; options follow it: tril COMMAND --json ...");
 }
 
+TEST(Cli, AnEmptyPathOrNameIsRefusedBeforeItsUse) {
+  for (const char* command :
+       {"eval", "generate", "score", "trace", "check", "resume", "show", "train", "config"}) {
+    const ProgramResult result = run_program({command, ""});
+    EXPECT_EQ(result.exit_code, 2) << command;
+    EXPECT_THAT(result.err, HasSubstr(" is empty; usage: tril " + std::string(command)));
+  }
+  expect_refused({"data", "tokenize", ""}, "tril: PATH is empty; usage: tril data tokenize PATH [options]");
+  expect_refused({"data", "tokenize", "a", "--tokenizer="},
+                 "tril: --tokenizer FILE|RUN is empty; usage: tril data tokenize PATH [options]");
+  expect_refused({"config", "microgpt", "--set", ""},
+                 "tril: --set section.key=value is empty; usage: tril config PRESET [options]");
+  expect_refused({"config", "microgpt", "--set", "="}, "tril: --set =: '' is no setting");
+}
+
 TEST(Cli, NumbersAreDecimalFiniteAndInRange) {
   for (const char* text : {"nan", "1.5", "1e3", "0x10", "", " 1", "9223372036854775808", "one"})
     expect_refused({"presets", "--seed", text},

@@ -131,6 +131,12 @@ TEST_F(CliRun, GenerateRefusesWhatIsOutOfRange) {
   EXPECT_EQ(error({"--top-p", "0"}), "tril: --top-p must be above 0 and at most 1, is 0\n");
   EXPECT_EQ(error({"--greedy", "--temperature", "1"}),
             "tril: --greedy and --temperature 1 exclude each other\n");
+  EXPECT_EQ(error({"--min-p", "1"}), "tril: --min-p must be 0 or more and below 1, is 1\n");
+  EXPECT_EQ(error({"--skip-unknown"}),
+            "tril: --skip-unknown: " + run() +
+                " has a word tokenizer, and only a char vocabulary refuses characters\n");
+  EXPECT_EQ(error({"--stop", "\xFF"}),
+            "tril: --stop: byte 0: not valid UTF-8 (0xFF); save the text as UTF-8\n");
   EXPECT_THAT(error({"--at", "2"}), HasSubstr("step"));
   EXPECT_EQ(run_program({"generate", run(), "--prompt", "a", "--top-k", "99999"}).exit_code,
             0);  // all there are
@@ -148,6 +154,90 @@ TEST_F(CliRun, ScoreAddsUp) {
   std::ofstream(*folder_ / "t.txt") << "once upon a time";
   EXPECT_EQ(Json::parse(run_program({"score", run(), "--file", *folder_ / "t.txt", "--json"}).out), json);
   EXPECT_EQ(run_program({"score", run()}).err, "tril: give either --text or --file\n");
+}
+
+// A text from a file or a pipe is held to the rules of every file of text.
+TEST_F(CliRun, TextsFromFilesAreCheckedAsDataIs) {
+  using namespace std::string_view_literals;
+  const std::string path = *folder_ / "odd.txt";
+  const auto put = [&](std::string_view bytes) {
+    std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  };
+  const auto each = [&](std::string_view bytes, int code, const std::string& error) {
+    put(bytes);
+    const std::string input(bytes);
+    for (const ProgramResult& result :
+         {run_program({"score", run(), "--file", path, "--json"}),
+          run_program({"score", run(), "--file", "-", "--json"}, {.input = input}),
+          run_program({"score", run(), "--text", "-", "--json"}, {.input = input}),
+          run_program({"generate", run(), "--prompt", "-", "--json", "--max-new-tokens", "1"},
+                      {.input = input})}) {
+      EXPECT_EQ(result.exit_code, code) << error;
+      EXPECT_THAT(result.err, HasSubstr(error));
+      if (code != 0) EXPECT_EQ(result.out, "");
+    }
+  };
+  each("\xEF\xBB\xBFonce upon", 0, "the byte-order mark at its start is dropped");
+  each("\xFF\xFEo\0n\0c\0e\0"sv, 2, "UTF-16");
+  each("once \xE9", 2, "byte 5: not valid UTF-8");
+  each("\x1F\x8B\x08\0"sv, 2, "gunzip");
+  put("");
+  EXPECT_EQ(run_program({"score", run(), "--file", path}).err, "tril: " + path + ": no text: it is empty\n");
+  EXPECT_EQ(run_program({"score", run(), "--text", "-"}).err, "tril: standard input: no text: it is empty\n");
+  EXPECT_EQ(run_program({"generate", run(), "--prompt", "-", "--max-new-tokens", "1"}).exit_code, 0);
+  EXPECT_THAT(run_program({"score", run(), "--file", "/dev/zero"}).err,
+              HasSubstr("is a device, which need not end"));
+  EXPECT_THAT(run_program({"score", run(), "--file", *folder_ / "run"}).err, HasSubstr("is a folder"));
+}
+
+TEST_F(CliRun, SamplesAreNumberedAndSeeded) {
+  const std::vector<std::string> words = {"generate", run(), "--prompt", "once", "--max-new-tokens", "9"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), words.begin(), words.end());
+    return run_program(more);
+  };
+  const Json all = Json::parse(with({"--samples", "4", "--json"}).out)["samples"];
+  ASSERT_EQ(all.size(), 4u);
+  std::string lines;
+  for (const Json& sample : all)
+    lines += (lines.empty() ? "" : "\n") + sample["text"].get<std::string>() + "\n";
+  EXPECT_EQ(with({"--samples", "4"}).out, lines);
+  EXPECT_EQ(with({}).out, all[0]["text"].get<std::string>() + "\n");
+  EXPECT_NE(all[0]["text"], all[1]["text"]);
+  EXPECT_EQ(all[0]["prompt_ids"].size(), all[0]["prompt_tokens"].get<size_t>());
+}
+
+// Case 29: a character that the vocabulary lacks is named with its place; an option leaves it out or replaces
+// it.
+TEST(CliGenerate, UnknownCharactersAreRefusedSkippedOrReplaced) {
+  const TemporaryFolder folder;
+  const ProgramResult trained = run_program({"train", "tiny-gpt-abc", "--steps", "2", "--out", folder / "r",
+                                             "--quiet", "--set", "data.text=abcdefgh "});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  const auto generated = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"generate", folder / "r", "--prompt", "d\u00E9 \u00E9a", "--max-new-tokens", "1", "--json"});
+    return run_program(more);
+  };
+  const ProgramResult refused = generated({});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(
+      refused.err,
+      "tril: text: character 2 (byte 1): '\u00E9' (U+00E9) is not among the 9 characters of the vocabulary; "
+      "--skip-unknown leaves it out, --replace-unknown TEXT replaces it\n");
+  const ProgramResult skipped = generated({"--skip-unknown"});
+  EXPECT_EQ(Json::parse(skipped.out)["prompt_tokens"].get<int>(), 3);
+  EXPECT_EQ(Json::parse(skipped.out)["unknown"], Json::parse(R"(["\u00E9", "\u00E9"])"));
+  EXPECT_THAT(skipped.err,
+              HasSubstr("warning: 2 of the text's characters are not in the vocabulary and left out"));
+  EXPECT_THAT(Json::parse(generated({"--replace-unknown", "bc"}).out)["text"].get<std::string>(),
+              StartsWith("dbc bca"));
+  EXPECT_THAT(generated({"--replace-unknown", "?"}).err,
+              HasSubstr("not among the characters of the vocabulary itself"));
+  EXPECT_EQ(generated({"--replace-unknown", "a", "--skip-unknown"}).exit_code, 2);
+  const ProgramResult scored =
+      run_program({"score", folder / "r", "--text", "abz", "--skip-unknown", "--json"});
+  EXPECT_EQ(Json::parse(scored.out)["targets"].get<int>(), 1) << scored.err;
 }
 
 TEST_F(CliRun, TraceShowsNamedValues) {

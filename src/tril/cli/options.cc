@@ -15,6 +15,11 @@
 namespace tril::cli {
 namespace {
 
+// Paths and names are never empty; texts and numbers say themselves what they may be.
+bool is_name(const std::string& value_name) {
+  return !value_name.empty() && value_name != "TEXT" && value_name != "N" && value_name != "X";
+}
+
 std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, "|"));
 }
@@ -202,7 +207,12 @@ void Options::parse(std::span<const std::string> arguments) {
     if (values.size() > 1 && !entry.repeats) refuse("{} is given {} times", entry.name, values.size());
     if (values.empty() && entry.required)
       refuse("{} is missing; usage: {}", entry.positional ? entry.name : entry.shown(), usage());
-    for (const std::string& value : values) entry.store(value);
+    for (const std::string& value : values) {
+      // an empty path or name is most often a shell's variable that was not set
+      if (value.empty() && is_name(entry.value_name))
+        refuse("{} is empty; usage: {}", entry.positional ? entry.name : entry.shown(), usage());
+      entry.store(value);
+    }
   }
 }
 

@@ -24,7 +24,7 @@ constexpr size_t kMostFaults = 20;  // told one by one
 // A name from a file or a flag: as it is, or in quotes where it could spoil a terminal.
 std::string printable(std::string_view name) {
   const std::string quoted = in_quotes(name), plain = "'" + std::string(name) + "'";
-  return quoted == plain ? std::string(name) : quoted;
+  return quoted == plain && !name.empty() ? std::string(name) : quoted;
 }
 
 std::string article(const toml::node& node) {

@@ -29,6 +29,7 @@ Config config_of(std::string_view toml) {
   return builder.finish();
 }
 
+// Case 42: every fault at once, with key, line and nearest name.
 TEST(Config, UnknownKeysAreAllNamedWithLineAndNearest) {
   EXPECT_EQ(faults_of("[model]\nlayers = 2\nd_model = 32\nheads_ = 2\nactvation = "
                       "\"relu\"\n[modle]\n[train]\nsteps_ = 1\n"),

@@ -29,6 +29,7 @@ TapeOptions no_record() {
 }
 
 // Zero weights give every id the same chance: each of the 3 + 2 targets costs ln 9.
+// Cases 15 and 16: every target once, the tail too.
 TEST(Evaluation, EveryTargetCountsOnce) {
   const auto model = make_model(config(), DType::f64);
   Tape tape(no_record());

@@ -66,6 +66,16 @@ EndTokens ends_of(const RunFolder& folder, const LoadedRun& run) {
   return ends;
 }
 
+// A tokenizer that has grown since: its last tokens would lie beyond the table.
+void require_rows(const LoadedRun& run, const LoadedCheckpoint& checkpoint) {
+  const StoredTensor* table = checkpoint.model().find("token_embedding.weight");
+  if (table == nullptr || table->shape.empty() || table->shape[0] >= run.tokenizer->vocab_size()) return;
+  refuse(
+      "{}: the tokenizer has {} tokens, the model of {} {} rows for them; put back the tokenizer it was "
+      "trained with",
+      run.path + "/tokenizer.json", run.tokenizer->vocab_size(), checkpoint.folder(), table->shape[0]);
+}
+
 }  // namespace
 
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides) {
@@ -81,6 +91,7 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   if (overrides.engine == "fast" && overrides.dtype.empty()) run.config.run.dtype = "f32";
   run.tokenizer = load_tokenizer(folder.at("tokenizer.json"));
   run.config.model.vocab_size = run.tokenizer->vocab_size();
+  require_rows(run, checkpoint);
   checkpoint.require_tokenizer(run.tokenizer->fingerprint());
   if (const std::string data = folder.at("data.json"); !surely_missing(data))
     require_same_text(data, read_manifest(data), checkpoint.source());
