@@ -92,7 +92,8 @@ void warn_of(const TextEncoder& encoder, const std::string& name) {
 }
 
 // The ids of all texts, one after the other, as a file of token ids.
-void write_ids(const Asked& asked, Texts& texts, TextEncoder& encoder, const Tokenizer& tokenizer, bool json) {
+void write_ids(const Asked& asked, Texts& texts, TextEncoder& encoder, const Tokenizer& tokenizer,
+               bool json) {
   const auto bits = static_cast<int>(asked.bits.value_or(tokenizer.vocab_size() <= 65536 ? 16 : 32));
   if (bits != 16 && bits != 32) refuse("--bits is {}; 16 and 32 are possible", bits);
   std::vector<int32_t> all;

@@ -1,7 +1,6 @@
 // tril show: what a file or folder holds. Every byte is read and checked: safetensors, GGUF, npz,
 // tokenizer.json, config.toml, a Hugging Face config.json or folder, llama2.c's and token ids' .bin, a
-// checkpoint, a run. What it leaves out: other
-// files, which are refused by their kind.
+// checkpoint, a run. What it leaves out: other files, which are refused by their kind.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -30,6 +29,9 @@ struct Shown {
 /// Appends a tensor with its range, and a warning where it holds NaN or infinities.
 void add_tensor(Shown& shown, const std::string& name, std::string_view type,
                 const std::vector<int64_t>& shape, const TensorRange& range);
+
+/// The same for each tensor of a file.
+void add_tensors(Shown& shown, const std::vector<StoredTensor>& tensors, const std::string& prefix = "");
 
 /// Throws Refusal where the file can't be read, is of no known kind, or is broken.
 Shown show(const std::string& path);
