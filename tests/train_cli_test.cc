@@ -174,7 +174,9 @@ TEST_F(CliRun, TextsFromFilesAreCheckedAsDataIs) {
                       {.input = input})}) {
       EXPECT_EQ(result.exit_code, code) << error;
       EXPECT_THAT(result.err, HasSubstr(error));
-      if (code != 0) EXPECT_EQ(result.out, "");
+      if (code != 0) {
+        EXPECT_EQ(result.out, "");
+      }
     }
   };
   each("\xEF\xBB\xBFonce upon", 0, "the byte-order mark at its start is dropped");

@@ -53,9 +53,10 @@ bool TextChunks::next(std::string_view& piece) {
   held_.erase(0, given_);
   given_ = 0;
   // a stretch without an end doubles before it is looked at again, so the work stays linear
-  for (size_t wanted = chunk_; file_ && held_.size() < wanted;) {
-    fill();
-    if (held_.size() >= wanted && file_ && allowed_end() == 0) wanted *= 2;
+  for (size_t wanted = chunk_; file_; fill()) {
+    if (held_.size() < wanted) continue;
+    if (allowed_end() > 0) break;
+    wanted = 2 * held_.size();
   }
   given_ = file_ ? allowed_end() : held_.size();
   piece = std::string_view(held_).substr(0, given_);

@@ -97,7 +97,9 @@ Shown show_checkpoint(const std::string& path) {
 Shown show_run(const std::string& path) {
   const RunFolder run = RunFolder::view(path);
   Shown shown{run.path(), "run"};
-  const Config config = read_config(run.at("config.toml"));
+  ConfigBuilder builder;
+  builder.add_file(run.at("config.toml"));
+  const Config config = builder.finish();
   ordered_json metadata = {{"preset", config.preset}, {"family", config.model.family}};
   for (const char* name : {"data.json", "result.json"}) {
     if (!run.has(name)) continue;

@@ -1,5 +1,7 @@
 #include "tril/formats/foreign_model.h"
 
+#include <algorithm>
+
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"

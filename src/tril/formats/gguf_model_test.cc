@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tril/base/folder_testing.h"
 #include "tril/formats/foreign_testing.h"
 #include "tril/formats/gguf_tokenizer.h"

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tril/formats/foreign_testing.h"
 
 namespace tril {
@@ -18,7 +21,7 @@ TEST(LogitDifference, IsNoneForEqualModelsAndTheirDistanceOtherwise) {
   const LogitDifference found = logit_difference(*a, *b);
   EXPECT_GT(found.largest, 0);
   EXPECT_NEAR(std::max(1.0, found.largest), found.scale, 1e-6 * found.scale);
-  b->parameters().value(0).as<float>()[0] = NAN;
+  for (float& value : b->parameters().value(0).span<float>()) value = NAN;
   EXPECT_TRUE(std::isnan(logit_difference(*b, *a).largest));
 }
 

@@ -8,6 +8,7 @@
 #include "tril/generate/generate.h"
 #include "tril/generate/score.h"
 #include "tril/model/registry.h"
+#include "tril/text/bpe_stream.h"
 #include "tril/text/bpe_testing.h"
 #include "tril/text/utf8.h"
 #include "tril/train/trainer.h"

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tril/base/error.h"
 #include "tril/text/bpe_train.h"
 #include "tril/text/char_tokenizer.h"
