@@ -2,7 +2,10 @@
 
 #include <cassert>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 
 namespace tril {
 namespace {
@@ -16,11 +19,21 @@ int Parameters::add(std::string name, Shape shape) {
   return size() - 1;
 }
 
+void Parameters::Free::operator()(void* p) const {
+  std::free(p);
+}
+
+// calloc of many bytes gives pages that the system fills when they are first written to.
 void Parameters::allocate() {
-  const Tensor both = memory_.zeros({2, flat_count_}, dtype_);
+  constexpr size_t kAlign = 64;
   const int64_t bytes = flat_count_ * size_of(dtype_);  // a multiple of 64
-  values_ = {{flat_count_}, dtype_, both.data};
-  grads_ = {{flat_count_}, dtype_, static_cast<char*>(both.data) + bytes};
+  size_t room = 2 * static_cast<size_t>(bytes) + kAlign;
+  memory_.reset(std::calloc(room, 1));
+  if (memory_ == nullptr) throw std::bad_alloc();
+  void* start = memory_.get();
+  start = std::align(kAlign, room - kAlign, start, room);
+  values_ = {{flat_count_}, dtype_, start};
+  grads_ = {{flat_count_}, dtype_, static_cast<char*>(start) + bytes};
 }
 
 int Parameters::find(std::string_view name) const {

@@ -2,11 +2,11 @@
 // it, so that an optimizer step, a gradient norm and a checkpoint are one pass. What it leaves out: the
 // optimizer's moments (train/optimizer) and how weights are first drawn (each model).
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tril/tensor/arena.h"
 #include "tril/tensor/tensor.h"
 
 namespace tril {
@@ -18,7 +18,8 @@ struct ParameterInfo {
   bool frozen = false;  // no gradient is kept and the optimizer passes it by
 };
 
-/// Names and shapes are added first, then allocate() makes both buffers (zeros).
+/// Names and shapes are added first, then allocate() makes both buffers: zeros that take no memory until they
+/// are written to, so that a model whose numbers nobody asks for (plan/) costs nothing.
 /// Invariants: views start at multiples of 64 bytes; the gaps between them hold zeros and keep them.
 class Parameters {
  public:
@@ -53,7 +54,10 @@ class Parameters {
   DType dtype_;
   std::vector<ParameterInfo> infos_;
   int64_t flat_count_ = 0;
-  Arena memory_;
+  struct Free {
+    void operator()(void* p) const;
+  };
+  std::unique_ptr<void, Free> memory_;
   Tensor values_, grads_;  // the flat buffers
 };
 

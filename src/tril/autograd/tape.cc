@@ -10,6 +10,7 @@ namespace tril {
 Tape::Tape(TapeOptions options) : options_(options) {
   if (options.engine == Engine::fast && options.dtype == DType::f64)
     refuse("dtype f64 needs --engine reference: the fast engine computes in f32");
+  if (options.counting) arena_.count_only();
 }
 
 Node* Tape::new_node(Tensor value, void* grad) {
@@ -35,21 +36,44 @@ Var Tape::make(Shape shape, bool wants_grad) {
   return Var(new_node(value, grad ? arena_.zeros(shape, options_.dtype).data : nullptr));
 }
 
-void Tape::copy(Var from, Var to) {
+void Tape::copy(Var from, Var to) const {
   assert(from.shape() == to.shape());
+  if (counting()) return;
   std::memcpy(to.value().data, from.value().data, static_cast<size_t>(to.value().bytes()));
 }
 
+// The gradient of a part's kept result becomes that of the result just made again, whose own is all zeros.
+void Tape::send_gradient(Var from, Var to) const {
+  if (!to.wants_grad() || counting()) return;
+  std::memcpy(to.grad().data, from.grad().data, static_cast<size_t>(to.value().bytes()));
+}
+
 // Reverse order is right: when a record runs, every record made after it has run, and only those can have
-// added to the gradient of its result. So that gradient is complete, and each record needs to run once.
+// added to the gradient of its result. So that gradient is complete, and each record needs to run once. A
+// record may append others behind itself and take them off again (again()).
+void Tape::run_back(size_t first) {
+  Profile* const profile = Profile::active();
+  for (size_t i = records_.size(); i-- > first;) {
+    const Record record = records_[i];
+    if (profile == nullptr || record.label < 0) {
+      record.run(record.closure);
+      continue;
+    }
+    profile->begin(record.label, Profile::Kind::backward);
+    record.run(record.closure);
+    profile->end(0);
+  }
+}
+
 void Tape::backward(Var loss, double seed) {
   assert(loss.count() == 1);
   if (!loss.wants_grad()) return;
-  with_real(options_.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    *loss.g<T>() = static_cast<T>(seed);
-  });
-  for (auto record = records_.rbegin(); record != records_.rend(); ++record) record->run(record->closure);
+  if (!counting())
+    with_real(options_.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      *loss.g<T>() = static_cast<T>(seed);
+    });
+  run_back(0);
 }
 
 Var Tape::name(std::string_view name, Var v) {
@@ -64,6 +88,20 @@ void Tape::name(std::string_view name, const Tensor& value) {
 void Tape::set_recording(bool record) {
   assert(records_.empty() && arena_.used() == 0);
   options_.record = record;
+}
+
+void OpScope::open(const char* name, std::initializer_list<Var> inputs) {
+  std::string shapes;
+  for (const Var& input : inputs)
+    if (input.exists()) shapes += (shapes.empty() ? "" : " ") + input.shape().text();
+  outer_ = std::exchange(tape_.label_, profile_->label(name, std::move(shapes)));
+  used_ = tape_.arena_.used();
+  profile_->begin(tape_.label_, Profile::Kind::forward);
+}
+
+void OpScope::close() {
+  profile_->end(static_cast<int64_t>(tape_.arena_.used() - used_));
+  tape_.label_ = outer_;
 }
 
 void Tape::reset() {

@@ -3,6 +3,7 @@
 // nothing. What it leaves out: what an op is (ops/) and what holds parameters (parameters.h).
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <new>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "tril/autograd/parameters.h"
+#include "tril/base/profile.h"
 #include "tril/tensor/arena.h"
 #include "tril/tensor/draws.h"
 #include "tril/tensor/tensor.h"
@@ -60,6 +62,8 @@ struct TapeOptions {
   DType dtype = DType::f32;  // of every real number on the tape; f64 needs the reference engine
   bool record = true;        // keep what backward() needs
   bool trace = false;        // keep every named value
+  bool recompute = false;    // keep of a result_of() its result alone, and run the part again in backward()
+  bool counting = false;     // compute nothing: only say how much memory it would take (arena().most_used())
 };
 
 /// Thread safety: none; one tape belongs to one thread (an op may use several inside).
@@ -74,6 +78,8 @@ class Tape {
   bool fast() const { return options_.engine == Engine::fast; }
   DType dtype() const { return options_.dtype; }
   bool recording() const { return options_.record; }
+  /// Ops make their results and saved values, and then return: there is no memory behind them.
+  bool counting() const { return options_.counting; }
   /// Whether backward() will be wanted of what follows. The tape must be empty.
   void set_recording(bool record);
   bool tracing() const { return options_.trace; }
@@ -91,13 +97,19 @@ class Tape {
 
   /// Runs part() and returns its result, which has this shape. Where nothing is recorded or traced, all
   /// memory that the part took is given back but the result's: a stack of layers then needs the room of one.
+  /// Under `recompute` that holds for a tape that records, too: backward() runs part() once more, with the
+  /// same draws, and then its records. So `part` captures by value and owns nothing, as a record does.
   template <class Part>
   Var result_of(Shape shape, const Part& part) {
-    if (options_.record || options_.trace) return part();
-    const Var kept = make(shape, false);
+    if (options_.trace || (options_.record && !options_.recompute)) return part();
+    const Var kept = make(shape, true);
+    const uint64_t draws = draws_taken_;
     const Arena::Mark mark = arena_.mark();
+    const size_t records = records_.size();
     copy(part(), kept);
+    records_.resize(records);
     arena_.release(mark);
+    on_backward([this, part, kept, draws] { again(part, kept, draws); });
     return kept;
   }
 
@@ -108,7 +120,7 @@ class Tape {
     static_assert(std::is_trivially_destructible_v<F>, "a record lives in the arena and is never destroyed");
     if (!options_.record) return;
     F* kept = new (arena_.allocate(sizeof(F))) F(backward);
-    records_.push_back({[](void* f) { (*static_cast<F*>(f))(); }, kept});
+    records_.push_back({[](void* f) { (*static_cast<F*>(f))(); }, kept, label_});
   }
 
   /// Sets the gradient of `loss` (one number) to `seed` and runs every record in reverse.
@@ -135,19 +147,61 @@ class Tape {
   void reset();
 
  private:
+  friend class OpScope;
   struct Record {
     void (*run)(void*);
     void* closure;
+    int label;  // of the op in the profile; −1 where there is none
   };
+  // The part of a result_of() again, and its gradients.
+  template <class Part>
+  void again(const Part& part, Var kept, uint64_t draws) {
+    const uint64_t draws_now = std::exchange(draws_taken_, draws);
+    const Arena::Mark mark = arena_.mark();
+    const size_t records = records_.size();
+    const Var result = part();
+    send_gradient(kept, result);
+    run_back(records);
+    records_.resize(records);
+    arena_.release(mark);
+    draws_taken_ = draws_now;
+  }
+  void run_back(size_t first);
+  void send_gradient(Var from, Var to) const;
   Node* new_node(Tensor value, void* grad);
-  static void copy(Var from, Var to);
+  void copy(Var from, Var to) const;
 
   TapeOptions options_;
   Arena arena_;
   std::vector<Record> records_;
+  int label_ = -1;  // of the op that is running, in the profile
   uint64_t draws_seed_ = 0, draws_step_ = 0, draws_taken_ = 0;
   std::string scope_;
   std::vector<std::pair<std::string, Tensor>> named_;
+};
+
+/// The first line of every op: what a profile shows of this call and of the records it makes. Nothing where
+/// nothing is profiled.
+class OpScope {
+ public:
+  OpScope(Tape& tape, const char* name, std::initializer_list<Var> inputs)
+      : profile_(Profile::active()), tape_(tape) {
+    if (profile_ != nullptr) open(name, inputs);
+  }
+  ~OpScope() {
+    if (profile_ != nullptr) close();
+  }
+  OpScope(const OpScope&) = delete;
+  OpScope& operator=(const OpScope&) = delete;
+
+ private:
+  void open(const char* name, std::initializer_list<Var> inputs);
+  void close();
+
+  Profile* profile_;
+  Tape& tape_;
+  size_t used_ = 0;
+  int outer_ = -1;
 };
 
 }  // namespace tril

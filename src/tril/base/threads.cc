@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tril/base/interrupt.h"
+#include "tril/base/profile.h"
 
 namespace tril {
 namespace {
@@ -68,7 +69,7 @@ class Pool {
     ++epoch_;
     epoch_.notify_all();
     t_inside = true;
-    take_pieces();
+    take_pieces(0);
     t_inside = false;
     open_ = false;
     for (int spins = 0; inside_ != 0; ++spins) spins < kSpins ? pause_briefly() : std::this_thread::yield();
@@ -81,7 +82,10 @@ class Pool {
   std::atomic<int64_t> by_workers{0};
 
  private:
-  int64_t take_pieces() {
+  // `thread` 0 is the caller.
+  int64_t take_pieces(int thread) {
+    Profile* const profile = Profile::active();
+    const int64_t since = profile != nullptr ? profile->now() : 0;
     int64_t done = 0;
     try {
       for (int64_t piece = next_++; piece < pieces_; piece = next_++, ++done) {
@@ -92,6 +96,7 @@ class Pool {
       next_ = pieces_;  // no more are begun
       if (!failed_.exchange(true)) failure_ = std::current_exception();
     }
+    if (profile != nullptr) profile->helped(thread, since, done);
     return done;
   }
 
@@ -105,7 +110,7 @@ class Pool {
       if (stop_) return;
       if (index >= helpers_) continue;
       ++inside_;
-      if (open_) by_workers += take_pieces();
+      if (open_) by_workers += take_pieces(index + 1);
       --inside_;
     }
   }

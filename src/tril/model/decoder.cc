@@ -118,7 +118,7 @@ Var Decoder::embed(Tape& tape, const Tensor& ids, const Pass& pass) const {
 Var Decoder::stack(Tape& tape, const Tensor& ids, const Pass& pass) const {
   Var x = embed(tape, ids, pass);
   for (int64_t i = 0; i < config_.layers; ++i)
-    x = tape.result_of(x.shape(), [&] { return block(tape, i, x, pass); });
+    x = tape.result_of(x.shape(), [this, &tape, i, x, pass] { return block(tape, i, x, pass); });
   if (tape.tracing()) tape.set_scope("");
   return config_.final_norm ? tape.name("final", norm(tape, final_norm_, x)) : x;
 }

@@ -173,6 +173,7 @@ void lay_documents(Arena& arena, const Tensor& lengths, const Shape& q, Layout& 
 }  // namespace
 
 Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, Var pad) {
+  const OpScope scope(tape, "attention", {q, k, v});
   Layout s = layout_of(q.shape(), k.shape(), v.shape(), k.dim(1), options);
   if (pad.exists()) {
     require_shape("attention", "pad", pad.shape(), {q.dim(0)});
@@ -185,6 +186,11 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
   const Tensor weights = tape.arena().tensor(shape, tape.dtype());
   Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   const DropoutMask mask = next_mask(tape, options.dropout);
+  if (tape.counting()) {
+    if (tape.fast())
+      tape.arena().tensor({wants || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
+    return messages;
+  }
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if (tape.tracing() && !documents) name_scores(tape, s, q.v<T>(), k.v<T>());
@@ -215,6 +221,7 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
 }
 
 Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions& options) {
+  const OpScope scope(tape, "attention", {q});
   assert(!q.wants_grad());
   const Layout s = layout_of(q.shape(), cache.keys.shape, cache.values.shape, cache.length, options);
   const Tensor weights = tape.arena().tensor({s.batch, s.heads, s.queries, s.keys}, tape.dtype());

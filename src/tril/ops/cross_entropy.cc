@@ -71,6 +71,7 @@ void backward_fast(int64_t rows, int64_t cols, const float* x, const int32_t* ta
 }  // namespace
 
 CrossEntropy cross_entropy(Tape& tape, Var logits, Var targets, Reduce reduce) {
+  const OpScope scope(tape, "cross_entropy", {logits, targets});
   const int64_t rows = logits.rows(), cols = logits.cols();
   if (targets.count() != rows)
     shape_error("cross_entropy", "targets", targets.shape(),
@@ -79,6 +80,7 @@ CrossEntropy cross_entropy(Tape& tape, Var logits, Var targets, Reduce reduce) {
   const int64_t counted = std::count_if(target, target + rows, [](int32_t t) { return t >= 0; });
   Var loss = tape.make({}, logits.wants_grad());
   const Tensor lse = tape.arena().tensor({rows}, tape.dtype());
+  if (tape.counting()) return {loss, counted};
   const double share = counted == 0 ? 0 : reduce == Reduce::mean ? 1.0 / static_cast<double>(counted) : 1.0;
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);

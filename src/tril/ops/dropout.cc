@@ -32,9 +32,11 @@ DropoutMask next_mask(Tape& tape, double p) {
 // The plain loops serve both engines, since the hash is what takes the time; the fast one cuts them for
 // threads.
 Var dropout(Tape& tape, Var x, double p) {
+  const OpScope scope(tape, "dropout", {x});
   const DropoutMask mask = next_mask(tape, p);
   if (!mask.drops()) return x;
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const int64_t n = x.count(), grain = tape.fast() ? 1 << 14 : std::max<int64_t>(n, 1);
   const auto each_piece = [n, grain](const auto& body) {
     parallel_for(pieces_of(n, grain),

@@ -65,9 +65,11 @@ Shape with_width(const Shape& ids, int64_t width) {
 }  // namespace
 
 Var embedding(Tape& tape, Var table, Var ids, int64_t padding_row) {
+  const OpScope scope(tape, "embedding", {table, ids});
   if (table.shape().rank() != 2) shape_error("embedding", "table", table.shape(), "[V, D]");
   const Sizes s{ids.count(), table.dim(0), table.dim(1), padding_row};
   Var y = tape.make(with_width(ids.shape(), s.width), table.wants_grad());
+  if (tape.counting()) return y;
   const int32_t* id = ids.v<int32_t>();
   if (tape.fast()) {
     forward_fast(s, table.v<float>(), id, y.v<float>());

@@ -9,6 +9,7 @@ namespace tril {
 namespace {
 
 struct Function {
+  static constexpr const char* kName = "gelu";
   template <class T>
   static T below(T x) {
     return std::erfc(-x * static_cast<T>(0.70710678118654752440)) / 2;

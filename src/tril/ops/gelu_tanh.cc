@@ -11,6 +11,7 @@ namespace {
 constexpr double kRoot = 0.79788456080286535588, kCubic = 0.044715;  // √(2/π)
 
 struct Function {
+  static constexpr const char* kName = "gelu_tanh";
   template <class T>
   static T bent(T x) {
     return std::tanh(static_cast<T>(kRoot) * (x + static_cast<T>(kCubic) * x * x * x));

@@ -69,6 +69,7 @@ void each_head(const Sizes& s, const Body& body) {
 }  // namespace
 
 Var head_linear(Tape& tape, Var x, Var weight, int64_t heads, HeadMap map) {
+  const OpScope scope(tape, "head_linear", {x, weight});
   if (heads < 1 || x.cols() % heads != 0)
     shape_error("head_linear", "x", x.shape(), "[…, " + std::to_string(heads) + "·in]");
   const int64_t in = x.cols() / heads;
@@ -80,6 +81,7 @@ Var head_linear(Tape& tape, Var x, Var weight, int64_t heads, HeadMap map) {
   const int64_t out = map == HeadMap::into ? weight.dim(1) : weight.dim(0) / heads;
   const Sizes s{x.rows(), heads, in, out, map};
   Var y = tape.make(x.shape().with_cols(heads * out), x.wants_grad() || weight.wants_grad());
+  if (tape.counting()) return y;
   if (tape.fast()) {
     each_head(s, [&](int64_t h, auto product) {
       forward(s, h, product, x.v<float>(), weight.v<float>(), y.v<float>());

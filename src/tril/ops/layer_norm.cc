@@ -66,11 +66,13 @@ T* grad(Var v) {
 
 void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var bias, Var y) {
   const Tensor kept = tape.arena().tensor({z.rows, 2}, DType::f32);
+  Tensor partial;
+  if (y.wants_grad()) partial = tape.arena().tensor({norm_rows::pieces(z), 2, z.cols}, DType::f32);
+  if (tape.counting()) return;
   auto* stats = reinterpret_cast<norm_rows::Stats*>(kept.data);
   norm_rows::forward(z, true, epsilon, x.v<float>(), value<float>(gain), value<float>(bias), stats,
                      y.v<float>());
   if (!y.wants_grad()) return;
-  const Tensor partial = tape.arena().tensor({norm_rows::pieces(z), 2, z.cols}, DType::f32);
   tape.on_backward([=] {
     norm_rows::backward(z, true, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.g<float>(),
                         grad<float>(gain), grad<float>(bias), partial.as<float>());
@@ -80,6 +82,7 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var bias, 
 }  // namespace
 
 Var layer_norm(Tape& tape, Var x, Var gain, Var bias, double epsilon) {
+  const OpScope scope(tape, "layer_norm", {x, gain, bias});
   const Sizes z{x.rows(), x.cols()};
   if (gain.exists()) require_shape("layer_norm", "gain", gain.shape(), {z.cols});
   if (bias.exists()) require_shape("layer_norm", "bias", bias.shape(), {z.cols});
@@ -92,6 +95,7 @@ Var layer_norm(Tape& tape, Var x, Var gain, Var bias, double epsilon) {
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
     auto* stats = static_cast<Row<T>*>(tape.arena().allocate(static_cast<size_t>(z.rows) * sizeof(Row<T>)));
+    if (tape.counting()) return;
     forward(z, static_cast<T>(epsilon), x.v<T>(), value<T>(gain), value<T>(bias), stats, y.v<T>());
     if (y.wants_grad())
       tape.on_backward([=] {

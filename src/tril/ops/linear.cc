@@ -72,12 +72,14 @@ void backward_fast(Sizes s, const float* x, const float* w, const float* dy, flo
 }  // namespace
 
 Var linear(Tape& tape, Var x, Var weight, Var bias) {
+  const OpScope scope(tape, "linear", {x, weight, bias});
   if (weight.shape().rank() != 2 || weight.dim(1) != x.cols())
     shape_error("linear", "weight", weight.shape(), "[out, " + std::to_string(x.cols()) + "]");
   const Sizes s{x.rows(), x.cols(), weight.dim(0)};
   if (bias.exists()) require_shape("linear", "bias", bias.shape(), {s.out});
   const bool wants = x.wants_grad() || weight.wants_grad() || (bias.exists() && bias.wants_grad());
   Var y = tape.make(x.shape().with_cols(s.out), wants);
+  if (tape.counting()) return y;
   if (tape.fast()) {
     forward_fast(s, x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, y.v<float>());
     if (wants)

@@ -242,6 +242,7 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
   const Tiles size = tiles_of(s);
   float* tile = tape.arena().tensor({size.rows, size.columns}, DType::f32).as<float>();
   float* lse = tape.arena().tensor({3, s.rows}, DType::f32).as<float>();
+  if (tape.counting()) return;
   float *inverse = lse + s.rows, *hits = inverse + s.rows;
   Held* held = new (tape.arena().allocate(sizeof(Held))) Held(Held::nothing);
   const Values in{x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, target};
@@ -267,6 +268,7 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
 
 CrossEntropy linear_cross_entropy(Tape& tape, Var x, Var weight, Var bias, Var targets,
                                   const LinearCrossEntropyOptions& options) {
+  const OpScope scope(tape, "linear_cross_entropy", {x, weight, bias, targets});
   if (weight.shape().rank() != 2 || weight.dim(1) != x.cols())
     shape_error("linear_cross_entropy", "weight", weight.shape(), "[V, " + std::to_string(x.cols()) + "]");
   const Sizes s{x.rows(), x.cols(), weight.dim(0), options.cap};
@@ -288,6 +290,7 @@ CrossEntropy linear_cross_entropy(Tape& tape, Var x, Var weight, Var bias, Var t
     using T = decltype(zero);
     T* row = tape.arena().tensor({s.vocabulary}, tape.dtype()).template as<T>();
     T* lse = tape.arena().tensor({s.rows}, tape.dtype()).template as<T>();
+    if (tape.counting()) return;
     const T* b = bias.exists() ? bias.v<T>() : nullptr;
     forward(s, x.v<T>(), weight.v<T>(), b, target, row, lse, loss.v<T>());
     *loss.v<T>() = static_cast<T>(*loss.v<T>() * share);

@@ -40,6 +40,7 @@ void backward_matrix(const Sizes& s, int64_t m, const T* dy, T* dx) {
 
 // Both engines run the same loops, the fast one over several matrices at once: they only copy.
 Var mask(Tape& tape, Var x, Var pad, bool causal) {
+  const OpScope scope(tape, "mask", {x});
   const int rank = x.shape().rank();
   if (rank < 2) shape_error("mask", "x", x.shape(), "[..., Tq, Tk]");
   const int64_t keys = x.cols(), queries = x.dim(rank - 2);
@@ -49,6 +50,7 @@ Var mask(Tape& tape, Var x, Var pad, bool causal) {
   const Sizes s{
       {causal, queries, keys}, rank > 2 ? x.dim(0) : 1, matrices, pad.exists() ? pad.v<int32_t>() : nullptr};
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const bool threaded = tape.fast() && x.count() > (1 << 14);
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);

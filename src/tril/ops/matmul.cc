@@ -63,6 +63,7 @@ void backward_fast(const Sizes& s, const float* a, const float* b, const float* 
 }  // namespace
 
 Var matmul(Tape& tape, Var a, Var b, bool transpose_b) {
+  const OpScope scope(tape, "matmul", {a, b});
   const int rank = a.shape().rank();
   if (rank < 2 || b.shape().rank() != rank) shape_error("matmul", "b", b.shape(), "as many dimensions as a");
   for (int i = 0; i + 2 < rank; ++i)
@@ -74,6 +75,7 @@ Var matmul(Tape& tape, Var a, Var b, bool transpose_b) {
     shape_error("matmul", "b", b.shape(), "an inner dimension of " + std::to_string(k));
   const Sizes s{m * k == 0 ? 0 : a.count() / (m * k), m, n, k, transpose_b ? Transpose::yes : Transpose::no};
   Var y = tape.make(a.shape().with_cols(n), a.wants_grad() || b.wants_grad());
+  if (tape.counting()) return y;
   if (tape.fast()) {
     forward_fast(s, a.v<float>(), b.v<float>(), y.v<float>());
     if (y.wants_grad())

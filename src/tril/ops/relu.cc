@@ -37,7 +37,9 @@ void backward_fast(int64_t n, const float* y, const float* dy, float* dx) {
 }  // namespace
 
 Var relu(Tape& tape, Var x) {
+  const OpScope scope(tape, "relu", {x});
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const int64_t n = x.count();
   if (tape.fast()) {
     forward_fast(n, x.v<float>(), y.v<float>());

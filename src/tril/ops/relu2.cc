@@ -9,6 +9,7 @@ namespace tril {
 namespace {
 
 struct Function {
+  static constexpr const char* kName = "relu2";
   template <class T>
   T value(T x) const {
     return x < 0 ? T{0} : x * x;

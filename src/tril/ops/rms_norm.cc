@@ -50,10 +50,12 @@ T* grad(Var v) {
 
 void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var y) {
   const Tensor kept = tape.arena().tensor({z.rows, 2}, DType::f32);
+  Tensor partial;
+  if (y.wants_grad()) partial = tape.arena().tensor({norm_rows::pieces(z), 2, z.cols}, DType::f32);
+  if (tape.counting()) return;
   auto* stats = reinterpret_cast<norm_rows::Stats*>(kept.data);
   norm_rows::forward(z, false, epsilon, x.v<float>(), value<float>(gain), nullptr, stats, y.v<float>());
   if (!y.wants_grad()) return;
-  const Tensor partial = tape.arena().tensor({norm_rows::pieces(z), 2, z.cols}, DType::f32);
   tape.on_backward([=] {
     norm_rows::backward(z, false, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.g<float>(),
                         grad<float>(gain), nullptr, partial.as<float>());
@@ -63,6 +65,7 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var y) {
 }  // namespace
 
 Var rms_norm(Tape& tape, Var x, Var gain, double epsilon) {
+  const OpScope scope(tape, "rms_norm", {x, gain});
   const Sizes z{x.rows(), x.cols()};
   if (gain.exists()) require_shape("rms_norm", "gain", gain.shape(), {z.cols});
   Var y = tape.make(x.shape(), x.wants_grad() || (gain.exists() && gain.wants_grad()));
@@ -71,6 +74,7 @@ Var rms_norm(Tape& tape, Var x, Var gain, double epsilon) {
     return y;
   }
   const Tensor kept = tape.arena().tensor({z.rows}, tape.dtype());
+  if (tape.counting()) return y;
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
     forward(z, static_cast<T>(epsilon), x.v<T>(), value<T>(gain), kept.as<T>(), y.v<T>());

@@ -23,6 +23,7 @@ Angles<T> angles(Arena& arena, const Sizes& s, const RotaryOptions& options) {
   const int64_t half = s.width / 2;
   T* cosine = arena.tensor({s.positions, half}, dtype_of<T>()).template as<T>();
   T* sine = arena.tensor({s.positions, half}, dtype_of<T>()).template as<T>();
+  if (arena.counting()) return {cosine, sine};
   for (int64_t i = 0; i < half; ++i) {
     const double rate = std::pow(options.theta, -2.0 * static_cast<double>(i) / static_cast<double>(s.width));
     for (int64_t t = 0; t < s.positions; ++t) {
@@ -74,6 +75,7 @@ void backward(const Sizes& s, int64_t first, int64_t last, Angles<T> at, const T
 
 // The plain loops serve both engines: the fast one runs them on pieces of rows in threads.
 Var rotary(Tape& tape, Var x, const RotaryOptions& options) {
+  const OpScope scope(tape, "rotary", {x});
   if (x.shape().rank() != 3) shape_error("rotary", "x", x.shape(), "[B, T, heads·width]");
   if (options.heads < 1 || x.cols() % options.heads != 0 || x.cols() / options.heads % 2 != 0)
     shape_error("rotary", "x", x.shape(), std::to_string(options.heads) + " heads of an even width");
@@ -89,6 +91,7 @@ Var rotary(Tape& tape, Var x, const RotaryOptions& options) {
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const Angles<T> at = angles<T>(tape.arena(), s, options);
+    if (tape.counting()) return;
     each_piece([&](int64_t a, int64_t b) { forward(s, a, b, at, x.v<T>(), y.v<T>()); });
     if (y.wants_grad())
       tape.on_backward(

@@ -35,7 +35,9 @@ void backward_fast(int64_t n, float a, const float* dy, float* dx) {
 }  // namespace
 
 Var scale(Tape& tape, Var x, double a) {
+  const OpScope scope(tape, "scale", {x});
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const int64_t n = x.count();
   if (tape.fast()) {
     const float factor = static_cast<float>(a);

@@ -9,6 +9,7 @@ namespace tril {
 namespace {
 
 struct Function {
+  static constexpr const char* kName = "softcap";
   double cap;
   template <class T>
   T value(T x) const {

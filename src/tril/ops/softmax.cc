@@ -62,7 +62,9 @@ void backward_fast(int64_t rows, int64_t cols, const float* y, const float* dy, 
 }  // namespace
 
 Var softmax(Tape& tape, Var x) {
+  const OpScope scope(tape, "softmax", {x});
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const int64_t rows = x.rows(), cols = x.cols();
   if (x.count() == 0) return y;
   if (tape.fast()) {

@@ -56,8 +56,10 @@ void backward_fast(int64_t n, const float* gate, const float* up, const float* d
 }  // namespace
 
 Var swiglu(Tape& tape, Var gate, Var up) {
+  const OpScope scope(tape, "swiglu", {gate, up});
   require_shape("swiglu", "up", up.shape(), gate.shape());
   Var y = tape.make(gate.shape(), gate.wants_grad() || up.wants_grad());
+  if (tape.counting()) return y;
   const int64_t n = y.count();
   if (tape.fast()) {
     forward_fast(n, gate.v<float>(), up.v<float>(), y.v<float>());

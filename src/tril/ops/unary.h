@@ -11,11 +11,13 @@
 
 namespace tril {
 
-/// `F` is a small value with T value(T x), T slope(T x) for float and double, the definition; and over rows
-/// of float, vectorised, fast(x, y, n) and fast_backward(x, y, dy, dx, n).
+/// `F` is a small value with the op's name kName, and T value(T x), T slope(T x) for float and double, the
+/// definition; and over rows of float, vectorised, fast(x, y, n) and fast_backward(x, y, dy, dx, n).
 template <class F>
 Var unary(F f, Tape& tape, Var x) {
+  const OpScope scope(tape, F::kName, {x});
   Var y = tape.make(x.shape(), x.wants_grad());
+  if (tape.counting()) return y;
   const int64_t n = x.count();
   if (tape.fast()) {
     constexpr int64_t kChunk = 1 << 14;

@@ -8,6 +8,7 @@ namespace tril {
 namespace {
 constexpr size_t kAlign = 64;
 constexpr size_t kFirstBlock = size_t{1} << 16;
+void* const counted_only = reinterpret_cast<void*>(kAlign);  // not null, and no memory
 constexpr size_t round_up(size_t bytes) {
   return (bytes + kAlign - 1) / kAlign * kAlign;
 }
@@ -37,13 +38,20 @@ void* Arena::allocate(size_t bytes) {
 
 Tensor Arena::tensor(Shape shape, DType dtype) {
   Tensor out{shape, dtype, nullptr};
-  out.data = allocate(static_cast<size_t>(out.bytes()));
+  const auto bytes = static_cast<size_t>(out.bytes());
+  if (counting_ && dtype != DType::i32) {
+    used_ += round_up(std::max<size_t>(bytes, 1));
+    most_used_ = std::max(most_used_, used_);
+    out.data = counted_only;
+    return out;
+  }
+  out.data = allocate(bytes);
   return out;
 }
 
 Tensor Arena::zeros(Shape shape, DType dtype) {
   const Tensor out = tensor(shape, dtype);
-  std::memset(out.data, 0, static_cast<size_t>(out.bytes()));
+  if (out.data != counted_only) std::memset(out.data, 0, static_cast<size_t>(out.bytes()));
   return out;
 }
 
@@ -60,7 +68,7 @@ void Arena::release(const Mark& mark) {
 }
 
 void Arena::rewind() {
-  if (blocks_.size() > 1) {
+  if (blocks_.size() > 1 && !counting_) {
     const size_t total = most_used_ + most_used_ / 8;  // a little more, for the unevenness of batches
     blocks_.clear();
     grow(round_up(total));

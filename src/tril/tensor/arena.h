@@ -25,6 +25,12 @@ class Arena {
   /// A tensor of zeros.
   Tensor zeros(Shape shape, DType dtype);
 
+  /// From here on tensors of reals are counted and not made: their data must not be touched. Whole numbers
+  /// and the tape's own records stay real. used() and most_used() say what a real arena would. It must be
+  /// empty.
+  void count_only() { counting_ = true; }
+  bool counting() const { return counting_; }
+
   /// Takes back what was handed out after a mark; what came before stays valid.
   struct Mark {
     size_t blocks, offset, used;
@@ -36,6 +42,8 @@ class Arena {
   void rewind();
   /// Bytes handed out and not taken back, and bytes held from the system.
   size_t used() const { return used_; }
+  /// The most that was handed out at once since the last rewind().
+  size_t most_used() const { return most_used_; }
   size_t held() const;
   /// How often the system was asked for memory; a test holds it constant over steps.
   int64_t system_calls() const { return system_calls_; }
@@ -54,6 +62,7 @@ class Arena {
   size_t offset_ = 0;  // in the last block
   size_t used_ = 0;
   size_t most_used_ = 0;  // since the last rewind
+  bool counting_ = false;
   int64_t system_calls_ = 0;
 };
 

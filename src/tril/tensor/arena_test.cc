@@ -67,5 +67,24 @@ TEST(Arena, ZerosAreZeroAfterReuse) {
   for (float x : arena.zeros({64}, DType::f32).span<float>()) EXPECT_EQ(x, 0);
 }
 
+// What is counted is what a real arena would hand out, rounded to 64 bytes; ids stay real.
+TEST(Arena, CountingHandsOutNoMemoryForReals) {
+  Arena real, counted;
+  counted.count_only();
+  for (Arena* arena : {&real, &counted}) {
+    arena->tensor({3}, DType::f32);
+    const Arena::Mark mark = arena->mark();
+    arena->zeros({1000, 1000}, DType::f64);
+    arena->release(mark);
+    const Tensor ids = arena->tensor({5}, DType::i32);
+    ids.as<int32_t>()[4] = 7;
+  }
+  EXPECT_EQ(counted.used(), real.used());
+  EXPECT_EQ(counted.used(), 128U);
+  EXPECT_EQ(counted.most_used(), 64U + 8000000U);
+  EXPECT_EQ(counted.most_used(), real.most_used());
+  EXPECT_LT(counted.held(), 100000U);
+}
+
 }  // namespace
 }  // namespace tril
