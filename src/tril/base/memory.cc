@@ -52,4 +52,12 @@ void require_room(size_t bytes) {
   munmap(room, bytes);
 }
 
+// The second number of statm is the resident pages.
+int64_t resident_memory() {
+  const std::string line = first_line("/proc/self/statm");
+  const size_t start = line.find(' ') + 1;
+  const auto pages = parse_integer(line.substr(start, line.find(' ', start) - start));
+  return pages ? *pages * sysconf(_SC_PAGESIZE) : 0;
+}
+
 }  // namespace tril

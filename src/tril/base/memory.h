@@ -15,4 +15,7 @@ int64_t peak_memory();
 /// does not survive being refused.
 void require_room(size_t bytes);
 
+/// The resident size of this process now, in bytes; 0 where the system does not tell.
+int64_t resident_memory();
+
 }  // namespace tril

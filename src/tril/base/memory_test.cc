@@ -24,5 +24,14 @@ TEST(Memory, RoomThatIsNotThereIsRefused) {
   EXPECT_THROW(require_room(size_t{1} << 60), std::bad_alloc);
 }
 
+TEST(Memory, ResidentIsWhatIsTouchedNow) {
+  const int64_t before = resident_memory();
+  ASSERT_GT(before, 0);
+  std::vector<char> block(size_t{64} << 20);
+  std::memset(block.data(), 1, block.size());
+  EXPECT_GE(resident_memory(), before + (int64_t{60} << 20));
+  EXPECT_LE(resident_memory(), peak_memory());
+}
+
 }  // namespace
 }  // namespace tril

@@ -70,6 +70,12 @@ void check_training(const Config& c, Faults& faults) {
   if (t.min_learning_rate > t.learning_rate)
     add(faults, {"train.min_learning_rate", "train.learning_rate"},
         "train.min_learning_rate {} is above train.learning_rate {}", t.min_learning_rate, t.learning_rate);
+  if (t.minutes > 0 && t.schedule != "trapezoid" && t.schedule != "constant")
+    add(faults, {"train.minutes", "train.schedule"},
+        "train.minutes {} settles the number of steps late, and schedule {} depends on it from the start; "
+        "use "
+        "trapezoid",
+        t.minutes, t.schedule);
   if (t.accumulate > t.batch)
     add(faults, {"train.accumulate", "train.batch"}, "train.accumulate {} parts are more than train.batch {}",
         t.accumulate, t.batch);

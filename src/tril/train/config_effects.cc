@@ -36,6 +36,8 @@ constexpr Effect kEffects[] = {
     {"model.rope_pairing", turns, "model.position rotary"},
     {"train.block", [](const Config& c) { return c.model.family == "decoder"; },
      "model.family decoder: a window is model.context long"},
+    {"train.recompute", [](const Config& c) { return c.model.family == "decoder"; },
+     "model.family decoder: a window model has no blocks"},
     {"train.min_learning_rate", [](const Config& c) { return c.train.schedule != "constant"; },
      "a train.schedule that falls: cosine, linear or trapezoid"},
     {"train.cooldown", [](const Config& c) { return c.train.schedule == "trapezoid"; },

@@ -127,6 +127,8 @@ std::vector<ConfigKey> train_keys() {
   return {
       integer("train", "seed", train<&T::seed>, 0, kSeeds, "of weights, batches and dropout"),
       integer("train", "steps", train<&T::steps>, 1, kBillion, "updates of the weights"),
+      real("train", "minutes", train<&T::minutes>, 0, kMillion,
+           "time from the program's start to its end; 0 = train.steps alone decide"),
       integer("train", "batch", train<&T::batch>, 1, 1048576, "windows, blocks or documents in a step"),
       integer("train", "block", train<&T::block>, 0, 1048576, "length of training slices; 0 = context"),
       integer("train", "accumulate", train<&T::accumulate>, 1, 1048576, "parts in which a batch is computed"),

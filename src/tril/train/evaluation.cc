@@ -18,13 +18,6 @@ int64_t numbers_of_an_example(const ModelConfig& config, int64_t positions) {
   return layers * (layer + 2 * positions * config.hidden) + positions * config.vocab_size;
 }
 
-// Large enough to fill the machine, small enough to stay in its cache: from the sizes alone, 16 MB in f32.
-int64_t examples_a_batch(const ModelConfig& config, int64_t positions) {
-  constexpr int64_t kNumbers = int64_t{1} << 22;
-  return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers_of_an_example(config, positions)), 1,
-                             2048);
-}
-
 void add_batch(const Model& model, Tape& tape, const Batch& batch, Evaluation& sum) {
   const CrossEntropy out = model.loss(tape, batch, Reduce::sum);
   sum.nats += out.loss.value().at(0);
@@ -35,7 +28,7 @@ void add_batch(const Model& model, Tape& tape, const Batch& batch, Evaluation& s
 Evaluation over_windows(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
   const Windows windows(tokens, model.config().context, kPadId);
   const int64_t total = limit > 0 ? std::min(limit, windows.targets()) : windows.targets();
-  const int64_t batch = examples_a_batch(model.config(), 1);
+  const int64_t batch = evaluation_batch(model.config(), 1);
   std::vector<int64_t> which(static_cast<size_t>(batch));
   std::vector<int32_t> ids(static_cast<size_t>(batch * windows.context())), targets(which.size());
   Evaluation sum;
@@ -55,7 +48,7 @@ Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int
   const int64_t context = std::min(model.config().context, have);
   const Blocks blocks(tokens.ids, context, "the part");
   const int64_t wanted = limit > 0 ? std::min(limit, have) : have;
-  const int64_t batch = examples_a_batch(model.config(), context);
+  const int64_t batch = evaluation_batch(model.config(), context);
   std::vector<int32_t> ids(static_cast<size_t>(batch * context)), targets(ids.size());
   Evaluation sum;
   int64_t index = 0;
@@ -79,6 +72,13 @@ Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int
 }
 
 }  // namespace
+
+// Large enough to fill the machine, small enough to stay in its cache: from the sizes alone, 16 MB in f32.
+int64_t evaluation_batch(const ModelConfig& config, int64_t positions) {
+  constexpr int64_t kNumbers = int64_t{1} << 22;
+  return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers_of_an_example(config, positions)), 1,
+                             2048);
+}
 
 std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
   if (model.one_target()) {

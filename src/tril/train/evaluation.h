@@ -24,4 +24,7 @@ struct Evaluation {
 /// The tape must not record; it is reset. The same bits for any number of threads.
 std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit = 0);
 
+/// How many windows, or blocks of `positions`, evaluate() takes at once.
+int64_t evaluation_batch(const ModelConfig& config, int64_t positions);
+
 }  // namespace tril

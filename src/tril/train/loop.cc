@@ -18,9 +18,11 @@
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
+#include "tril/train/profiled_step.h"
 #include "tril/train/run_data.h"
 #include "tril/train/run_settings.h"
 #include "tril/train/size_check.h"
+#include "tril/train/time_budget.h"
 
 namespace tril {
 namespace {
@@ -52,6 +54,7 @@ struct Progressed {
   int64_t tokens_seen = 0, best_step = 0;
   std::optional<double> best_loss;
   double train_seconds = 0, eval_seconds = 0;
+  double spent_seconds = 0;  // of a time budget, by earlier programs
 };
 
 // The versions that the bits of a run depend on.
@@ -90,6 +93,7 @@ class Loop {
     if (!field("best_loss").is_null()) at_.best_loss = number("best_loss");
     at_.train_seconds = number("train_seconds");
     at_.eval_seconds = number("eval_seconds");
+    if (state.contains("spent_seconds")) at_.spent_seconds = number("spent_seconds");
     const Json here = platform(), &there = field("platform");
     for (const auto& [name, value] : here.items())
       if (const Json then = there.is_object() ? there.value(name, Json()) : Json(); then != value)
@@ -100,17 +104,18 @@ class Loop {
   Json run() {
     const interrupt::Guard guard;
     if (options_.begun) options_.begun();
-    ProgressOptions shown;
-    shown.start = trainer_.steps_done();
-    Progress progress("train", config_.train.steps, shown);
+    if (config_.train.minutes > 0)
+      budget_.emplace(config_.train.minutes, at_.spent_seconds, trainer_.steps_done());
+    std::unique_ptr<Progress> progress = new_progress();
     {
       const interrupt::Postpone until_saved;
       while (trainer_.steps_done() < config_.train.steps) {
-        one_step(progress);
-        if (interrupt::requested()) stop_early(progress);
+        one_step(*progress);
+        if (interrupt::requested()) stop_early(*progress);
+        if (settle_time()) progress = new_progress();
       }
     }
-    progress.finish();
+    progress->finish();
     tell_turn();
     try {
       return result();
@@ -124,7 +129,7 @@ class Loop {
 
   void one_step(Progress& progress) {
     const Clock clock;
-    const StepResult done = trainer_.step();
+    const StepResult done = next_step();
     at_.train_seconds += clock.seconds();
     at_.tokens_seen += done.targets;
     if (done.step == 1) tell_first_loss(done.loss);
@@ -147,6 +152,45 @@ class Loop {
     if (options_.after_step) options_.after_step(done.step);
   }
 
+  std::unique_ptr<Progress> new_progress() const {
+    ProgressOptions shown;
+    shown.start = trainer_.steps_done();
+    return std::make_unique<Progress>("train", config_.train.minutes > 0 ? 0 : config_.train.steps, shown);
+  }
+
+  // train.minutes: when it is time, the number of steps is settled, and the run is one like any other.
+  bool settle_time() {
+    if (!budget_) return false;
+    const std::optional<int64_t> left = budget_->steps_left(trainer_.steps_done(), closing_seconds());
+    if (!left) return false;
+    settle(config_.train, trainer_.steps_done(), *left);
+    trainer_.set_schedule(config_.train);
+    folder_.write("config.toml", config_to_toml(config_));
+    log::note("{:.1f} s are spent; the run ends after {} more steps, at step {}", budget_->spent(), *left,
+              config_.train.steps);
+    budget_.reset();
+    return true;
+  }
+
+  // How long the last evaluations will take: the usual one, and that over the whole validation part.
+  double closing_seconds() const {
+    const int64_t all = corpus_.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
+    const int64_t some = config_.train.eval_examples > 0 ? std::min(all, config_.train.eval_examples) : all;
+    return evaluated_ == 0 ? 0 : evaluation_seconds_ / double(evaluated_) * double(all + some);
+  }
+
+  // The fifth step is the one profiled: memory and caches are settled by then.
+  StepResult next_step() {
+    constexpr int64_t kSettled = 5;
+    if (!options_.profile || trainer_.steps_done() + 1 != std::min(kSettled, config_.train.steps))
+      return trainer_.step();
+    const ProfiledStep profiled = profiled_step(trainer_);
+    folder_.write("profile.json", profiled.trace);
+    log::note("step {}'s dearest ops:\n{}the whole step: {} (open it in ui.perfetto.dev or chrome://tracing)",
+              profiled.result.step, profiled.dearest, folder_.at("profile.json"));
+    return profiled.result;
+  }
+
   // The validation loss after this step; the best so far is the run's model. Without validation the last
   // state is.
   std::optional<double> evaluate(int64_t step) {
@@ -154,6 +198,8 @@ class Loop {
     const std::optional<Evaluation> found =
         trainer_.evaluate(corpus_.validation(), config_.train.eval_examples);
     at_.eval_seconds += clock.seconds();
+    evaluation_seconds_ += clock.seconds();
+    evaluated_ += found ? found->targets : 0;
     validation_ = found ? std::optional<double>(found->loss()) : std::nullopt;
     const int64_t limit = config_.train.eval_examples;
     whole_ = limit == 0 || (found && found->targets < limit) ? found : std::nullopt;
@@ -177,9 +223,10 @@ class Loop {
     checkpoint.tokenizer = fingerprint_;
     checkpoint.settings = settings_text(config_);
     checkpoint.source = corpus_.source.sha256;
-    const Json state = {{"tokens_seen", at_.tokens_seen},      {"best_loss", number_or_null(at_.best_loss)},
-                        {"train_seconds", at_.train_seconds},  {"eval_seconds", at_.eval_seconds},
-                        {"generators", trainer_.generators()}, {"platform", platform()}};
+    Json state = {{"tokens_seen", at_.tokens_seen},      {"best_loss", number_or_null(at_.best_loss)},
+                  {"train_seconds", at_.train_seconds},  {"eval_seconds", at_.eval_seconds},
+                  {"generators", trainer_.generators()}, {"platform", platform()}};
+    if (budget_) state["spent_seconds"] = budget_->spent();
     checkpoint.state = state.dump();
     folder_.save(checkpoint, config_.train.keep_checkpoints);
   }
@@ -281,13 +328,16 @@ class Loop {
   }
 
   RunFolder& folder_;
-  const Config config_;
+  Config config_;
   const Corpus& corpus_;
   const LoopOptions& options_;
   Trainer trainer_;
   std::string fingerprint_;
   double data_seconds_;
   Progressed at_;
+  std::optional<TimeBudget> budget_;  // until its steps are settled
+  double evaluation_seconds_ = 0;     // of this program
+  int64_t evaluated_ = 0;             // targets in them
   std::optional<double> validation_;  // of the last evaluation
   std::optional<Evaluation> whole_;   // the last evaluation, where it was over the whole validation part
 };
@@ -308,14 +358,15 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
   const interrupt::Guard guard;
   use_threads(given.run);
   folder.write("config.toml", config_to_toml(given));
-  std::optional<Corpus> corpus;
+  std::shared_ptr<const Corpus> corpus = options.corpus;
   std::optional<Loop> loop;
   try {
     const Clock clock;
-    corpus = read_text(given, nullptr);
+    if (corpus == nullptr) corpus = std::make_shared<const Corpus>(read_text(given, nullptr));
     Config config = given;
     config.model.vocab_size = corpus->tokenizer->vocab_size();
     refuse_oversize(config, machine_memory());
+    if (options.plan) options.plan(config, *corpus);
     loop.emplace(folder, config, *corpus, options, clock.seconds());
     write_description(folder, *corpus);
   } catch (const Interrupted& interrupted) {
@@ -383,6 +434,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
       read_run_text(folder.path(), config, own_tokenizer(folder), checkpoint ? checkpoint->source() : "");
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
+  if (options.plan) options.plan(config, corpus);
   Loop loop(folder, config, corpus, options, clock.seconds());
   if (checkpoint) loop.restore(*checkpoint);
   // From here on nothing is refused, and the run is changed.

@@ -3,6 +3,7 @@
 // (cli/train.cc).
 #pragma once
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +21,12 @@ struct LoopOptions {
   std::function<void()> begun;
   /// Called when a run ends, with the text that it was trained on.
   std::function<void(const Config&, const Corpus&)> ended;
+  /// Writes a profile of one step into the run folder, and says which ops were dearest.
+  bool profile = false;
+  /// The text of the run, where it is read already; null: it is read.
+  std::shared_ptr<const Corpus> corpus;
+  /// Called with the whole configuration and its text before any weight is made; may refuse the run.
+  std::function<void(const Config& config, const Corpus& corpus)> plan;
   /// For tests: called after each step.
   std::function<void(int64_t step)> after_step;
 };

@@ -17,9 +17,11 @@ namespace {
 constexpr size_t kNamed = 3;  // so many differences are told one by one
 
 // None of them changes what the checkpoint is: the text is held by its SHA-256, any number of threads gives
-// the same bits, and resume tells a new number of steps.
-constexpr std::array<std::string_view, 6> kFree = {
-    "data.path", "data.text", "data.repeat", "run.threads", "train.keep_checkpoints", "train.steps"};
+// the same bits, as running blocks again does, resume tells a new number of steps, and a time budget settles
+// its steps and their fall when it has come to them.
+constexpr std::array<std::string_view, 9> kFree = {
+    "data.path",   "data.text",      "data.repeat",   "run.threads",    "train.keep_checkpoints",
+    "train.steps", "train.cooldown", "train.minutes", "train.recompute"};
 
 bool is_free(std::string_view name) {
   return std::find(kFree.begin(), kFree.end(), name) != kFree.end();

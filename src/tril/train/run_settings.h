@@ -28,8 +28,9 @@ void require_complete(const RunSettingsFile& file);
 
 /// Refuses where the file's settings are not those that the checkpoint was trained with: which, both values,
 /// what to do. A setting that neither of them holds is newer than the run, and has its default. May differ:
-/// where the text lies (its SHA-256 is the checkpoint's `source`), run.threads, train.keep_checkpoints and
-/// train.steps. Warns where the checkpoint is of a program that kept none.
+/// where the text lies (its SHA-256 is the checkpoint's `source`), run.threads, train.keep_checkpoints,
+/// train.recompute, and train.steps, cooldown and minutes. Warns where the checkpoint is of a program that
+/// kept none.
 void require_same_settings(const RunSettingsFile& file, const LoadedCheckpoint& checkpoint);
 
 }  // namespace tril

@@ -12,6 +12,7 @@ namespace tril {
 struct TrainSettings {
   int64_t seed = 0;
   int64_t steps = 300;
+  double minutes = 0;  // 0 = off; else the run ends when this time is over, at `steps` at the latest
   int64_t batch = 256;
   int64_t block = 0;                // length of training slices; 0 = context
   std::string optimizer = "adamw";  // adam | adamw | muon

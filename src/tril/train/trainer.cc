@@ -7,6 +7,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/hex.h"
+#include "tril/base/profile.h"
 #include "tril/model/registry.h"
 #include "tril/train/schedule.h"
 
@@ -69,7 +70,6 @@ void require_supported(const Config& config, const Tokenizer& tokenizer) {
         "word, "
         "or take the decoder family",
         config.model.family, tokenizer.kind());
-  if (config.train.recompute) refuse("train.recompute is not available in this version; leave it false");
   if (config.lora.rank > 0)
     refuse("lora.rank {} is not available in this version; leave it 0", config.lora.rank);
 }
@@ -84,12 +84,18 @@ DType dtype_of(const RunSettings& run) {
   return run.dtype == "f64" ? DType::f64 : DType::f32;
 }
 
+TapeOptions training_tape(const Config& config) {
+  TapeOptions options = tape_options(config.run, true);
+  options.recompute = config.train.recompute;
+  return options;
+}
+
 Trainer::Trainer(const Config& config, const Corpus& corpus)
     : config_(config),
       torch_(static_cast<uint64_t>(config.train.seed)),
       python_(config.train.seed),
       model_(make_model(config.model, dtype_of(config.run))),
-      tape_(tape_options(config.run, true)) {
+      tape_(training_tape(config)) {
   require_supported(config, *corpus.tokenizer);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
@@ -113,8 +119,7 @@ double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
   const auto first_draw = static_cast<uint64_t>(steps_done_ * config_.train.accumulate);
   tape_.set_draws(seed, first_draw);
   if (parts <= 1) {
-    const CrossEntropy out = model_->loss(tape_, batch, Reduce::mean);
-    tape_.backward(out.loss);
+    const CrossEntropy out = run_both_ways(batch, Reduce::mean, 1);
     return out.loss.value().at(0);
   }
   double nats = 0;
@@ -122,24 +127,43 @@ double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t from = rows * part / parts, end = rows * (part + 1) / parts;
     tape_.set_draws(seed, first_draw + static_cast<uint64_t>(part));
-    const CrossEntropy out = model_->loss(tape_, slice(batch, from, end - from), Reduce::sum);
-    tape_.backward(out.loss, share);
+    const CrossEntropy out = run_both_ways(slice(batch, from, end - from), Reduce::sum, share);
     nats += out.loss.value().at(0);
     tape_.reset();
   }
   return nats * share;
 }
 
-StepResult Trainer::step() {
-  const int64_t step = steps_done_ + 1;
-  const Batch batch = batches_->next();
+CrossEntropy Trainer::run_both_ways(const Batch& batch, Reduce reduce, double share) {
+  CrossEntropy out;
+  {
+    const ProfilePhase phase("forward");
+    out = model_->loss(tape_, batch, reduce);
+  }
+  const ProfilePhase phase("backward");
+  tape_.backward(out.loss, share);
+  return out;
+}
+
+Batch Trainer::next_batch() {
+  const ProfilePhase phase("next batch, gradients to zero");
   model_->parameters().zero_grads();
   tape_.reset();
+  return batches_->next();
+}
+
+StepResult Trainer::step() {
+  const int64_t step = steps_done_ + 1;
+  const Batch batch = next_batch();
   StepResult result{step, 0, 0, learning_rate_at(config_.train, step), 0};
   result.loss = gather_gradients(batch, result.targets);
-  result.gradient_norm = optimizer_->gradient_norm();
+  {
+    const ProfilePhase phase("gradient norm");
+    result.gradient_norm = optimizer_->gradient_norm();
+  }
   if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm))
     stop_non_finite(step, result.loss, result.gradient_norm);
+  const ProfilePhase phase("optimizer");
   optimizer_->update(step, result.learning_rate, result.gradient_norm);
   steps_done_ = step;
   return result;

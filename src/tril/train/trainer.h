@@ -37,6 +37,9 @@ class Trainer {
   /// nullopt where the part has no target.
   std::optional<Evaluation> evaluate(const Tokens& tokens, int64_t limit = 0);
 
+  /// Another number of steps and shape of the rate from here on.
+  void set_schedule(const TrainSettings& settings) { config_.train = settings; }
+
   int64_t steps_done() const { return steps_done_; }
   Model& model() { return *model_; }
   const Config& config() const { return config_; }
@@ -53,6 +56,8 @@ class Trainer {
   void restore(const LoadedCheckpoint& checkpoint, const nlohmann::json& generators);
 
  private:
+  Batch next_batch();
+  CrossEntropy run_both_ways(const Batch& batch, Reduce reduce, double share);
   double gather_gradients(const Batch& batch, int64_t& counted);
   [[noreturn]] void stop_non_finite(int64_t step, double loss, double norm) const;
 
@@ -68,6 +73,8 @@ class Trainer {
 
 /// The tape that a configuration's engine and dtype ask for.
 TapeOptions tape_options(const RunSettings& run, bool record);
+/// That of the training steps.
+TapeOptions training_tape(const Config& config);
 DType dtype_of(const RunSettings& run);
 
 }  // namespace tril

@@ -1,0 +1,49 @@
+// The number of steps that a time gives.
+#include "tril/train/time_budget.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace tril {
+namespace {
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+const double begun = now();  // before main()
+
+constexpr double kFall = 0.2;   // the share of the time in which the rate falls
+constexpr double kExit = 0.05;  // seconds to print, free and end
+
+}  // namespace
+
+double program_seconds() {
+  return now() - begun;
+}
+
+TimeBudget::TimeBudget(double minutes, double spent, int64_t done)
+    : seconds_(60 * minutes), before_(spent), started_(program_seconds()), first_(done) {}
+
+double TimeBudget::spent() const {
+  return before_ + program_seconds();
+}
+
+std::optional<int64_t> TimeBudget::steps_left(int64_t done, double closing) const {
+  const double usable = seconds_ - closing - kExit, left = usable - spent();
+  if (left > kFall * usable) return std::nullopt;
+  const double taken = std::max(program_seconds() - started_, 1e-6);
+  const double step = taken / static_cast<double>(std::max<int64_t>(1, done - first_));
+  return std::max<int64_t>(1, std::llround(left / step));
+}
+
+void settle(TrainSettings& settings, int64_t done, int64_t left) {
+  settings.minutes = 0;
+  left = std::max<int64_t>(1, std::min(left, settings.steps - done));
+  settings.steps = done + left;
+  settings.warmup = std::min(settings.warmup, settings.steps);
+  settings.cooldown = settings.schedule == "trapezoid" ? std::min(left, settings.steps - settings.warmup) : 0;
+}
+
+}  // namespace tril
