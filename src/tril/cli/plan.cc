@@ -9,7 +9,10 @@
 #include "tril/base/progress.h"
 #include "tril/base/table.h"
 #include "tril/model/parameter_count.h"
+#include "tril/plan/memory.h"
+#include "tril/plan/speed.h"
 #include "tril/train/size_check.h"
+#include "tril/train/time_budget.h"
 
 namespace tril::cli {
 namespace {
@@ -31,6 +34,15 @@ int64_t targets_a_step(const Config& config) {
 }  // namespace
 
 Json plan_json(const Config& config, const Corpus& corpus) {
+  constexpr double kMeasured = 0.5;  // seconds
+  const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
+  require_memory(config, validation, machine_memory());
+  const MemoryPlan memory = plan_memory(config, validation);
+  const double reading = program_seconds();
+  const double seconds =
+      config.train.minutes > 0
+          ? 60 * config.train.minutes
+          : reading + run_seconds(config, corpus, measure_speed(config, corpus, kMeasured));
   return {{"parameters", parameter_count(config.model)},
           {"documents", by_part(corpus, &PartAudit::documents)},
           {"targets", by_part(corpus, &PartAudit::targets)},
@@ -38,10 +50,18 @@ Json plan_json(const Config& config, const Corpus& corpus) {
           {"steps", config.train.steps},
           {"targets_a_step", targets_a_step(config)},
           {"least_bytes", least_training_bytes(config)},
-          {"machine_bytes", machine_memory()}};
+          {"machine_bytes", machine_memory()},
+          {"planned_bytes", memory.total()},
+          {"bytes",
+           {{"program_and_text", memory.resident + memory.library},
+            {"parameters", memory.parameters},
+            {"gradients", memory.gradients},
+            {"moments", memory.moments},
+            {"activations", memory.activations}}},
+          {"planned_seconds", seconds}};
 }
 
-std::string plan_text(const Config& config, const Corpus& corpus) {
+std::string plan_text(const Config& config, const Corpus& corpus, const Json& plan) {
   const Audit& audit = corpus.audit;
   std::string text = fmt::format("model    {}, {} parameters, vocabulary {}, context {}\n",
                                  config.model.family, with_commas(parameter_count(config.model)),
@@ -53,9 +73,15 @@ std::string plan_text(const Config& config, const Corpus& corpus) {
                         part_name(static_cast<Part>(p)));
   text += fmt::format("\nwork     {} steps of {} targets\n", with_commas(config.train.steps),
                       with_commas(targets_a_step(config)));
-  text += fmt::format("memory   at least {} of the machine's {}\n",
-                      short_bytes(static_cast<double>(least_training_bytes(config))),
-                      short_bytes(static_cast<double>(machine_memory())));
+  const auto bytes = [&](const Json& value) { return short_bytes(value.get<double>()); };
+  const Json& parts = plan.at("bytes");
+  text += fmt::format(
+      "memory   about {} of the machine's {}: program and text {}, parameters {}, gradients {}, "
+      "moments {}, activations {}\n",
+      bytes(plan.at("planned_bytes")), bytes(plan.at("machine_bytes")), bytes(parts.at("program_and_text")),
+      bytes(parts.at("parameters")), bytes(parts.at("gradients")), bytes(parts.at("moments")),
+      bytes(parts.at("activations")));
+  text += fmt::format("time     about {}\n", short_time(plan.at("planned_seconds").get<double>()));
   return text;
 }
 

@@ -1,5 +1,5 @@
-// What train says before it starts, and all that --dry-run does: the resolved sizes of model, data and work.
-// What it leaves out: times, and choosing anything.
+// All that --dry-run does: the resolved sizes of model, data and work, and the memory and time that they
+// take. What it leaves out: choosing anything (plan/dial.h).
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -9,9 +9,11 @@
 
 namespace tril::cli {
 
-/// {parameters, documents{}, targets{}, vocab_size, steps, targets_a_step, least_bytes, machine_bytes}.
+/// {parameters, documents{}, targets{}, vocab_size, steps, targets_a_step, least_bytes, machine_bytes,
+/// planned_bytes, bytes{}, planned_seconds}. Takes some steps of the run to time them; throws Refusal where
+/// the machine has not the memory.
 nlohmann::ordered_json plan_json(const Config& config, const Corpus& corpus);
 /// The same in lines.
-std::string plan_text(const Config& config, const Corpus& corpus);
+std::string plan_text(const Config& config, const Corpus& corpus, const nlohmann::ordered_json& plan);
 
 }  // namespace tril::cli

@@ -1,6 +1,8 @@
 // From the words of a training command to a configuration.
 #include "tril/cli/request.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -15,6 +17,11 @@ constexpr const char* kDefaultPreset = "one-head-smoke";
 
 bool has_ending(const std::string& path, std::string_view ending) {
   return path.size() > ending.size() && std::string_view(path).substr(path.size() - ending.size()) == ending;
+}
+
+std::string stem_of(const std::string& path) {
+  const std::string stem = std::filesystem::path(path).lexically_normal().stem().string();
+  return stem.empty() || stem == "." || stem == "-" ? kDefaultPreset : stem;
 }
 
 // Adds what the word stands for; returns the name of the default run.
@@ -34,8 +41,7 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
            nearest_hint(word, presets));
   builder.add_preset(kDefaultPreset);
   use_data(builder, word);
-  const std::string stem = std::filesystem::path(word).lexically_normal().stem().string();
-  return stem.empty() || stem == "." ? kDefaultPreset : stem;
+  return stem_of(word);
 }
 
 }  // namespace
@@ -66,10 +72,15 @@ void settings_option(Options& options, std::vector<std::string>& settings, std::
   options.settings("--set", std::move(names));
 }
 
-Resolved resolve_request(const Request& request, const Common& common) {
+Resolved resolve_request(const Request& request, const Common& common, const std::string& choices) {
+  if (request.minutes && request.steps) refuse("--minutes and --steps both say when to end; give one");
   ConfigBuilder builder;
   Resolved resolved;
-  if (request.what) {
+  if (request.dialled()) {
+    builder.add_preset("shakespeare-char");
+    builder.add_toml(choices, "--minutes");
+    resolved.name = stem_of(request.data.value_or("tales"));
+  } else if (request.what) {
     resolved.name = take_word(builder, *request.what);
   } else {
     builder.add_preset(kDefaultPreset);
@@ -77,6 +88,11 @@ Resolved resolve_request(const Request& request, const Common& common) {
   }
   if (request.data) use_data(builder, *request.data);
   for (const std::string& setting : request.settings) builder.set(setting);
+  if (request.minutes && !request.dialled()) {
+    builder.set_flag("--minutes", "train.minutes", fmt::format("{}", *request.minutes));
+    builder.set_flag("--minutes", "train.schedule", "trapezoid");
+    builder.set_flag("--minutes", "train.steps", "1000000000");
+  }
   if (request.steps) builder.set_flag("--steps", "train.steps", std::to_string(*request.steps));
   use_common(builder, common);
   resolved.config = builder.finish();

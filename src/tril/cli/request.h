@@ -26,6 +26,8 @@ struct Request {
   std::optional<std::string> what, data;  // PRESET|CONFIG.toml|FILE.txt; --data
   std::vector<std::string> settings;      // --set, in order
   std::optional<int64_t> steps;
+  std::optional<double> minutes;
+  bool dialled() const { return minutes && !what; }  // the dial chooses the model
 };
 
 struct Resolved {
@@ -35,6 +37,7 @@ struct Resolved {
 
 /// Takes the word for a preset, else for a .toml file, else for a text to train one-head-smoke on. Throws
 /// Refusal with every fault, and for a word that is none of them.
-Resolved resolve_request(const Request& request, const Common& common);
+/// A dialled request's `choices` stand in the place of the preset, as TOML.
+Resolved resolve_request(const Request& request, const Common& common, const std::string& choices = "");
 
 }  // namespace tril::cli

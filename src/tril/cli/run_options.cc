@@ -3,10 +3,15 @@
 
 #include "tril/base/error.h"
 #include "tril/base/log.h"
+#include "tril/base/memory.h"
+#include "tril/base/progress.h"
 #include "tril/base/quote.h"
 #include "tril/base/table.h"
 #include "tril/data/read_text.h"
 #include "tril/generate/samples.h"
+#include "tril/plan/dial.h"
+#include "tril/plan/memory.h"
+#include "tril/plan/speed.h"
 #include "tril/text/utf8.h"
 
 namespace tril::cli {
@@ -29,6 +34,19 @@ void refuse_unknown(const LoadedRun& run, const std::string& text) {
       run.tokenizer->vocab_size() - (run.tokenizer->bos() ? 1 : 0));
 }
 
+// What every training command says before it starts, and where it refuses what the machine can't hold.
+void tell_plan(const Config& config, const Corpus& corpus) {
+  const int64_t targets = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
+  require_memory(config, targets, machine_memory());
+  const std::string memory = memory_text(plan_memory(config, targets));  // before guess_speed() takes some
+  const Speed speed = guess_speed(config);
+  if (config.train.minutes > 0) require_time(config, corpus, speed);
+  log::note("plan: {}{}", memory,
+            config.train.minutes > 0
+                ? ""
+                : fmt::format("; about {}", short_time(run_seconds(config, corpus, speed))));
+}
+
 }  // namespace
 
 RunOverrides overrides(const Common& common) {
@@ -39,6 +57,7 @@ LoopOptions loop_options(const RunFolder& folder) {
   LoopOptions options;
   options.begun = [path = folder.path()] { log::note("run: {}", path); };
   options.samples = training_samples;
+  options.plan = tell_plan;
   return options;
 }
 

@@ -4,13 +4,16 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/log.h"
 #include "tril/base/memory.h"
+#include "tril/base/threads.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 #include "tril/cli/plan.h"
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
 #include "tril/cli/summary.h"
+#include "tril/plan/dial.h"
 #include "tril/train/loop.h"
 #include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
@@ -22,31 +25,52 @@ namespace {
 struct Asked {
   Request request;
   std::optional<std::string> out;
-  bool dry_run = false;
+  bool dry_run = false, profile = false;
 };
 
-int show_plan(Config config, const Common& common) {
-  const Corpus corpus = read_text(config, nullptr);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
+int show_plan(Config config, std::shared_ptr<const Corpus> corpus, const Common& common) {
+  if (config.run.threads > 0) set_threads(static_cast<int>(config.run.threads));
+  if (corpus == nullptr) corpus = std::make_shared<const Corpus>(read_text(config, nullptr));
+  config.model.vocab_size = corpus->tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
+  const nlohmann::ordered_json plan = plan_json(config, *corpus);
   if (common.json)
-    print_json(plan_json(config, corpus));
+    print_json(plan);
   else
-    print(plan_text(config, corpus));
+    print(plan_text(config, *corpus, plan));
   return kExitDone;
 }
 
+// The configuration, and for a dialled one the text that was read to choose it.
+Resolved chosen(const Asked& asked, const Common& common, std::shared_ptr<const Corpus>& corpus) {
+  Resolved resolved = resolve_request(asked.request, common);
+  if (!asked.request.dialled()) return resolved;
+  const auto make = [&](const std::string& choices) {
+    return resolve_request(asked.request, common, choices).config;
+  };
+  if (resolved.config.run.threads > 0) set_threads(static_cast<int>(resolved.config.run.threads));
+  Dialled dialled = dial(make, *asked.request.minutes);
+  for (const std::string& line : dialled.why) log::note_line(line);
+  resolved.config = std::move(dialled.config);
+  corpus = std::move(dialled.corpus);
+  return resolved;
+}
+
 int train(const Asked& asked, const Common& common) {
-  const Resolved resolved = resolve_request(asked.request, common);
+  std::shared_ptr<const Corpus> corpus;
+  const Resolved resolved = chosen(asked, common, corpus);
   refuse_oversize(resolved.config, machine_memory());
   config_to_toml(resolved.config);  // refuses what a run's files can't hold
   if (asked.dry_run) {
     asked.out ? RunFolder::require_new(*asked.out) : require_writable("runs");
-    return show_plan(resolved.config, common);
+    return show_plan(resolved.config, std::move(corpus), common);
   }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
   Ending ending(common.json);
-  ending.print(train_run(folder, resolved.config, ending.options(folder)));
+  LoopOptions loop = ending.options(folder);
+  loop.profile = asked.profile;
+  loop.corpus = std::move(corpus);
+  ending.print(train_run(folder, resolved.config, loop));
   return kExitDone;
 }
 
@@ -60,7 +84,13 @@ Action declare_train(Options& options) {
   options.text("--out", "RUN", asked->out, "the run's folder (default: runs/PRESET, runs/PRESET-2, ...)");
   settings_option(options, asked->request.settings);
   options.integer("--steps", asked->request.steps, 1, 1000000000, "updates of the weights");
-  options.flag("--dry-run", asked->dry_run, "check and plan all of it, write nothing");
+  options.real("--minutes", asked->request.minutes, 0, 100000,
+               "time for the whole command; without a preset it chooses the model, too",
+               Options::Ends::above_low);
+  options.flag("--dry-run", asked->dry_run, "check all of it, plan its memory and time, write nothing");
+  options.flag(
+      "--profile", asked->profile,
+      "write RUN/profile.json, a trace of one step for Perfetto or Chrome, and show its dearest ops");
   options.remark(
       "Ctrl-C saves the work and exits 130; tril resume goes on to the same bits. tril presets lists "
       "presets,\n"

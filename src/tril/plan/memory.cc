@@ -1,0 +1,117 @@
+// The plan of memory.
+#include "tril/plan/memory.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "tril/base/error.h"
+#include "tril/base/memory.h"
+#include "tril/base/progress.h"
+#include "tril/base/table.h"
+#include "tril/model/registry.h"
+#include "tril/train/evaluation.h"
+#include "tril/train/trainer.h"
+
+namespace tril {
+namespace {
+
+// Code that oneDNN writes for the shapes it meets, its scratch memory, the threads' stacks and a checkpoint's
+// buffers: 11 MB in one-head-smoke.
+constexpr int64_t kLibrary = 10'000'000;
+
+// A batch of `examples` with ids and targets of 0, which every vocabulary has.
+struct EmptyBatch {
+  std::vector<int32_t> ids, targets;
+  Batch batch;
+  EmptyBatch(const ModelConfig& model, int64_t examples, int64_t block) {
+    const bool decoder = model.family == "decoder";
+    const int64_t length = decoder ? block : model.context;
+    ids.assign(static_cast<size_t>(examples * length), 0);
+    targets.assign(decoder ? ids.size() : static_cast<size_t>(examples), 0);
+    const Shape shape{examples, length};
+    batch.ids = {shape, DType::i32, ids.data()};
+    batch.targets = {decoder ? shape : Shape{examples}, DType::i32, targets.data()};
+  }
+};
+
+int64_t counted(const Config& config, TapeOptions options, int64_t examples, int64_t block) {
+  options.counting = true;
+  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
+  const EmptyBatch empty(config.model, examples, block);
+  Tape tape(options);
+  tape.backward(model->loss(tape, empty.batch, Reduce::mean).loss);
+  return static_cast<int64_t>(tape.arena().most_used());
+}
+
+std::string bytes_text(int64_t bytes) {
+  return short_bytes(static_cast<double>(bytes));
+}
+
+}  // namespace
+
+int64_t MemoryPlan::total() const {
+  return std::max(peak_so_far, resident + parameters + gradients + moments + activations + library);
+}
+
+int64_t step_bytes(const Config& config) {
+  const int64_t parts = std::max<int64_t>(1, config.train.accumulate);
+  return counted(config, training_tape(config), (config.train.batch + parts - 1) / parts, config.train.block);
+}
+
+int64_t evaluation_bytes(const Config& config, int64_t targets) {
+  if (targets == 0) return 0;
+  const int64_t positions = config.model.family == "decoder" ? std::min(config.model.context, targets) : 1;
+  const int64_t examples = std::min(evaluation_batch(config.model, positions), targets / positions);
+  return counted(config, tape_options(config.run, false), examples, positions);
+}
+
+MemoryPlan plan_memory(const Config& config, int64_t validation_targets) {
+  MemoryPlan plan;
+  plan.resident = resident_memory();
+  plan.peak_so_far = peak_memory();
+  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
+  plan.parameters = model->parameters().flat_values().bytes();
+  plan.gradients = plan.parameters;
+  plan.moments = 2 * plan.parameters;
+  plan.activations = std::max(step_bytes(config), evaluation_bytes(config, validation_targets));
+  plan.library = kLibrary;
+  return plan;
+}
+
+void require_memory(const Config& config, int64_t validation_targets, int64_t machine) {
+  const MemoryPlan plan = plan_memory(config, validation_targets);
+  if (plan.total() <= machine) return;
+  std::string fits;
+  const auto try_one = [&](Config other, const std::string& what) {
+    const int64_t total = plan_memory(other, validation_targets).total();
+    if (total <= machine)
+      fits += fmt::format("{}{} ({})", fits.empty() ? "" : ", or ", what, bytes_text(total));
+    return total <= machine;
+  };
+  Config other = config;
+  other.train.recompute = config.model.family == "decoder";
+  if (!config.train.recompute && other.train.recompute) try_one(other, "train.recompute = true");
+  for (other = config; other.train.accumulate < other.train.batch;) {
+    other.train.accumulate = std::min(2 * other.train.accumulate, other.train.batch);
+    if (try_one(other, fmt::format("train.accumulate = {}", other.train.accumulate))) break;
+  }
+  for (other = config; other.train.batch > 1;) {
+    other.train.batch /= 2;
+    other.train.accumulate = std::min(other.train.accumulate, other.train.batch);
+    if (try_one(other, fmt::format("train.batch = {}", other.train.batch))) break;
+  }
+  refuse("training needs about {}, and the machine has {}; {}", memory_text(plan), bytes_text(machine),
+         fits.empty() ? "no batch of it fits: take a smaller model" : "what fits: " + fits);
+}
+
+std::string memory_text(const MemoryPlan& plan) {
+  return fmt::format("{} (program and text {}, parameters {}, gradients {}, moments {}, activations {})",
+                     bytes_text(plan.total()), bytes_text(plan.resident + plan.library),
+                     bytes_text(plan.parameters), bytes_text(plan.gradients), bytes_text(plan.moments),
+                     bytes_text(plan.activations));
+}
+
+}  // namespace tril

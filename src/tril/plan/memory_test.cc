@@ -1,0 +1,75 @@
+#include "tril/plan/memory.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tril/base/error.h"
+#include "tril/train/train_testing.h"
+
+namespace tril {
+namespace {
+
+Config decoder(const std::vector<std::string>& settings = {}) {
+  std::vector<std::string> all = {"model.family=decoder", "model.layers=8",   "model.d_model=64",
+                                  "model.hidden=256",     "model.context=32", "train.batch=64"};
+  all.insert(all.end(), settings.begin(), settings.end());
+  Config config = small_run(all);
+  config.model.vocab_size = 200;
+  return config;
+}
+
+// 4 bytes a number; gradients are as many as weights, and Adam has two moments of each.
+TEST(PlanMemory, ShapesGiveWeightsGradientsAndMoments) {
+  Config config = small_run();
+  config.model.vocab_size = 200;
+  const MemoryPlan plan = plan_memory(config, 500);
+  EXPECT_EQ(plan.gradients, plan.parameters);
+  EXPECT_EQ(plan.moments, 2 * plan.parameters);
+  EXPECT_GT(plan.parameters, 4 * 200 * 8);  // the token table alone
+  EXPECT_GE(plan.total(), plan.resident + plan.parameters + plan.gradients + plan.moments + plan.activations +
+                              plan.library);
+}
+
+TEST(PlanMemory, ActivationsFollowTheBatchAndItsParts) {
+  const int64_t whole = step_bytes(decoder());
+  EXPECT_NEAR(static_cast<double>(step_bytes(decoder({"train.batch=32"}))), static_cast<double>(whole) / 2,
+              0.1 * static_cast<double>(whole));
+  EXPECT_EQ(step_bytes(decoder({"train.accumulate=2"})), step_bytes(decoder({"train.batch=32"})));
+  EXPECT_LT(step_bytes(decoder({"train.recompute=true"})), whole / 2);
+  EXPECT_EQ(evaluation_bytes(decoder(), 0), 0);
+  EXPECT_LT(evaluation_bytes(decoder(), 64), evaluation_bytes(decoder(), 100000));
+}
+
+// A plan of gigabytes takes none of them.
+TEST(PlanMemory, PlanningAModelTakesNoMemoryOfItsSize) {
+  Config config = decoder({"model.d_model=1024", "model.hidden=4096", "model.heads=8", "model.layers=24"});
+  const MemoryPlan plan = plan_memory(config, 1000);
+  EXPECT_GT(plan.parameters, int64_t{1} << 30);
+  EXPECT_LT(plan_memory(decoder(), 1000).peak_so_far, plan.peak_so_far + (int64_t{64} << 20));
+}
+
+std::string refusal(const Config& config, int64_t machine) {
+  try {
+    require_memory(config, 1000, machine);
+  } catch (const Refusal& refused) {
+    return refused.what();
+  }
+  return "";
+}
+
+TEST(PlanMemory, WhatIsOverTheMachineIsRefusedWithBothNumbersAndWhatWouldFit) {
+  const Config config = decoder({"train.batch=4096"});
+  EXPECT_EQ(refusal(config, std::numeric_limits<int64_t>::max()), "");
+  Config less = config;
+  less.train.recompute = true;
+  const int64_t room = plan_memory(less, 1000).total() + (int64_t{64} << 20);
+  const std::string text = refusal(config, room);
+  for (const char* part : {"training needs about ", "activations ", "and the machine has ",
+                           "what fits: train.recompute = true (", "train.accumulate = ", "train.batch = "})
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in: " << text;
+  EXPECT_NE(refusal(config, 1000).find("no batch of it fits: take a smaller model"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tril
