@@ -187,8 +187,7 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
   Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   const DropoutMask mask = next_mask(tape, options.dropout);
   if (tape.counting()) {
-    if (tape.fast())
-      tape.arena().tensor({wants || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
+    if (tape.fast()) tape.arena().tensor({wants || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
     return messages;
   }
   with_real(tape.dtype(), [&](auto zero) {
