@@ -36,9 +36,10 @@ def finish():
 
 def train(folder, name, *settings, steps=20):
     """A small decoder of tril's own, trained for a few steps on tales, with BPE of 300 ids unless told otherwise."""
-    words = ["model.context=64", "model.d_model=48", "model.hidden=96", "model.layers=2", "data.stories=60",
-             "data.vocabulary=320", "train.batch=4", "train.warmup=0", "train.eval_examples=64", *settings]
-    options = [word for setting in words for word in ("--set", setting)]
+    values = {"model.context": 64, "model.d_model": 48, "model.hidden": 96, "model.layers": 2, "data.stories": 60,
+              "data.vocabulary": 320, "train.batch": 4, "train.warmup": 0, "train.eval_examples": 64}
+    values.update(setting.split("=") for setting in settings)
+    options = [word for key, value in values.items() for word in ("--set", f"{key}={value}")]
     run = folder / name
     preset = "llama-tiny" if "llama" in name else "tales-bpe"
     tril("train", preset, "--steps", steps, "--out", run, *options)

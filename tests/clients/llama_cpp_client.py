@@ -21,7 +21,9 @@ LIMITS = {"llama f32": 1e-4, "gpt2 f32": 5e-3, "llama f16": 5e-3, "gpt2 f16": 1e
 
 
 def open_model(path, context=64):
-    return llama_cpp.Llama(str(path), n_ctx=context, n_batch=context, logits_all=True, verbose=False, n_threads=1, seed=0)
+    f32 = llama_cpp.GGML_TYPE_F32  # keys and values too: f16 is its default
+    return llama_cpp.Llama(str(path), n_ctx=context, n_batch=context, logits_all=True, verbose=False, n_threads=1, seed=0,
+                           type_k=f32, type_v=f32)
 
 
 def their_logits(model, ids):

@@ -1,0 +1,63 @@
+"""The first corpus of the fuzz targets: small sound files, one or two a reader, written by NumPy, safetensors, gguf and
+by hand. usage: make_corpus.py (in the environment of `tril setup peers`); writes tests/fuzz/corpus."""
+import json
+import pathlib
+import struct
+
+import gguf
+import numpy as np
+from safetensors.numpy import save
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "corpus"
+
+
+def put(reader, name, data):
+    path = FOLDER / reader / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+
+
+put("safetensors", "two", save({"w": np.ones((2, 3), np.float32), "h": np.ones(4, np.float16)}, {"format": "pt"}))
+np.savez(FOLDER / "x.npz", w=np.arange(6, dtype=np.float32).reshape(2, 3))
+np.savez_compressed(FOLDER / "y.npz", f=np.asfortranarray(np.ones((2, 3))))
+for name in ("x", "y"):
+    put("npz", name, (FOLDER / f"{name}.npz").read_bytes())
+    (FOLDER / f"{name}.npz").unlink()
+np.save(FOLDER / "z.npy", np.arange(3, dtype=np.int64))
+put("npz", "z", (FOLDER / "z.npy").read_bytes())
+(FOLDER / "z.npy").unlink()
+
+writer = gguf.GGUFWriter(FOLDER / "g.gguf", "llama")
+for key, value in {"embedding_length": 32, "attention.head_count": 2, "attention.head_count_kv": 1, "block_count": 1,
+                   "context_length": 4, "feed_forward_length": 32}.items():
+    writer.add_uint32(f"llama.{key}", value)
+writer.add_float32("llama.attention.layer_norm_rms_epsilon", 1e-5)
+writer.add_tokenizer_model("gpt2")
+writer.add_tokenizer_pre("gpt-2")
+writer.add_token_list(["a", "b", "ab", "<|endoftext|>"])
+writer.add_token_types([1, 1, 1, 3])
+writer.add_token_merges(["a b"])
+writer.add_eos_token_id(3)
+writer.add_tensor("token_embd.weight", gguf.quants.quantize(np.ones((4, 32), np.float32), gguf.GGMLQuantizationType.Q8_0),
+                  raw_dtype=gguf.GGMLQuantizationType.Q8_0)
+writer.add_tensor("w", gguf.quants.quantize(np.ones((2, 32), np.float32), gguf.GGMLQuantizationType.Q4_1),
+                  raw_dtype=gguf.GGMLQuantizationType.Q4_1)
+writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tensors_to_file(), writer.close()
+put("gguf", "llama", (FOLDER / "g.gguf").read_bytes())
+(FOLDER / "g.gguf").unlink()
+
+put("tokenizer", "bpe", json.dumps({
+    "added_tokens": [{"id": 3, "content": "<s>", "special": True}], "normalizer": None,
+    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, {"type": "ByteLevel"}]},
+    "post_processor": {"type": "ByteLevel"}, "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}}))
+put("tokenizer", "words", json.dumps({"model": {"type": "WordLevel", "vocab": {"<PAD>": 0, "<UNK>": 1}, "unk_token": "<UNK>"}}))
+llama = {"model_type": "llama", "hidden_size": 8, "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2,
+         "num_key_value_heads": 1, "vocab_size": 4, "rope_parameters": {"rope_type": "default", "rope_theta": 1e4}, "eos_token_id": [2]}
+put("hf_config", "llama", json.dumps(llama))
+put("hf_config", "gpt2", json.dumps({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "n_positions": 4,
+                                     "vocab_size": 4, "activation_function": "gelu"}))
+put("token_bin", "plain", struct.pack("<4H", 1, 2, 3, 299))
+put("token_bin", "header", struct.pack("<3I", 20240520, 7, 2) + bytes(1012) + struct.pack("<2I", 5, 6))
+numbers = 12 + 4 + 16 + 8 + 8 + 16 + 4 + 16 + 16 + 16 + 4 + 4  # the tables of docs/formats/llama2c.md
+put("llama2c", "one", struct.pack("<7i", 4, 4, 1, 2, 1, 3, 2) + np.ones(numbers, np.float32).tobytes())
