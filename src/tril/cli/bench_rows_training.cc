@@ -171,6 +171,7 @@ Contest jax(const PeerSettings& settings, const Training& work, double goal,
 
 // tril with all threads against tril with one, where a step takes long enough to be shared.
 Contest one_thread(Training work) {
+  if (threads() == 1) return no_contest("tril on one thread", "one thread is all it may use");
   work.threads = 1;
   std::shared_ptr<Prepared> prepared;
   const Round round = [work, prepared]() mutable {
