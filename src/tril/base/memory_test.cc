@@ -30,7 +30,8 @@ TEST(Memory, ResidentIsWhatIsTouchedNow) {
   std::vector<char> block(size_t{64} << 20);
   std::memset(block.data(), 1, block.size());
   EXPECT_GE(resident_memory(), before + (int64_t{60} << 20));
-  EXPECT_LE(resident_memory(), peak_memory());
+  // The system counts pages in bunches, so the two may be a little apart.
+  EXPECT_LE(resident_memory(), peak_memory() + (int64_t{4} << 20));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ TEST_P(Recompute, CountingGivesTheMemoryOfTheStepItDoesNotTake) {
 INSTANTIATE_TEST_SUITE_P(Variants, Recompute, testing::ValuesIn(decoder_variants()),
                          [](const auto& p) { return p.param.first; });
 
-TEST(Counting, WindowModelsCountToo) {
+TEST(CountingTape, WindowModelsCountToo) {
   for (const char* family : {"window_attention", "window_mlp"}) {
     std::unique_ptr<Model> model = make_model(small_config(family), DType::f32);
     std::vector<int32_t> ids(5 * 400, 3), targets(400, 2);

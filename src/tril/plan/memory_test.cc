@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tril/base/error.h"
@@ -10,10 +11,16 @@
 namespace tril {
 namespace {
 
+// A setting of these takes the place of decoder()'s own.
 Config decoder(const std::vector<std::string>& settings = {}) {
-  std::vector<std::string> all = {"model.family=decoder", "model.layers=8",   "model.d_model=64",
-                                  "model.hidden=256",     "model.context=32", "train.batch=64"};
-  all.insert(all.end(), settings.begin(), settings.end());
+  std::vector<std::string> all = settings;
+  for (const std::string own : {"model.family=decoder", "model.layers=8", "model.d_model=64",
+                                "model.hidden=256", "model.context=32", "train.batch=64"}) {
+    const std::string key = own.substr(0, own.find('=') + 1);
+    if (std::none_of(settings.begin(), settings.end(),
+                     [&](const std::string& given) { return given.rfind(key, 0) == 0; }))
+      all.push_back(own);
+  }
   Config config = small_run(all);
   config.model.vocab_size = 200;
   return config;
