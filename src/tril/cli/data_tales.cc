@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 #include "tril/data/tales.h"
@@ -20,6 +21,7 @@ Action declare_data_tales(Options& options) {
     const auto seed = static_cast<uint64_t>(common.seed.value_or(0));
     auto all = nlohmann::ordered_json::array();
     for (int64_t i = 0; i < wanted; ++i) {
+      interrupt::check();
       const std::string text = tale(seed, static_cast<uint64_t>(i)).text;
       if (common.json)
         all.push_back(text);

@@ -11,8 +11,8 @@
 #include "tril/base/quote.h"
 #include "tril/formats/hf_config.h"
 #include "tril/text/load_tokenizer.h"
-#include "tril/train/config.h"
 #include "tril/train/run_folder.h"
+#include "tril/train/run_settings.h"
 
 namespace tril {
 namespace {
@@ -97,9 +97,8 @@ Shown show_checkpoint(const std::string& path) {
 Shown show_run(const std::string& path) {
   const RunFolder run = RunFolder::view(path);
   Shown shown{run.path(), "run"};
-  ConfigBuilder builder;
-  builder.add_file(run.at("config.toml"));
-  const Config config = builder.finish();
+  const RunSettingsFile settings = read_run_settings(run.at("config.toml"));
+  const Config& config = settings.config;
   ordered_json metadata = {{"preset", config.preset}, {"family", config.model.family}};
   for (const char* name : {"data.json", "result.json"}) {
     if (!run.has(name)) continue;
@@ -132,6 +131,11 @@ Shown show_run(const std::string& path) {
     if (!fingerprint.empty() && used.tokenizer() != fingerprint) {
       shown.warnings.push_back(fmt::format(
           "{}: the weights of step {} were trained with another tokenizer.json", shown.path, used.step()));
+    }
+    try {
+      require_same_settings(settings, used);
+    } catch (const Refusal& refusal) {  // what every command that uses the run says
+      shown.warnings.emplace_back(refusal.what());
     }
   }
   shown.metadata = metadata.dump();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <new>
 
 #include "tril/base/build_info.h"
 #include "tril/base/interrupt.h"
@@ -376,7 +377,12 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
     folder.discard();
     throw;
   }
-  return loop->run();
+  try {
+    return loop->run();
+  } catch (const std::bad_alloc&) {
+    if (folder.steps().empty()) folder.discard();  // nothing is lost, and it would not fit again
+    throw;
+  }
 }
 
 namespace {
