@@ -1,8 +1,6 @@
 #include "tril/train/loop.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,6 +17,7 @@
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
+#include "tril/train/more_steps.h"
 #include "tril/train/profiled_step.h"
 #include "tril/train/run_data.h"
 #include "tril/train/run_settings.h"
@@ -42,12 +41,6 @@ class Clock {
 
 Json number_or_null(std::optional<double> value) {
   return value && std::isfinite(*value) ? Json(*value) : Json();
-}
-
-int64_t peak_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_maxrss * 1024;
 }
 
 // What state.json holds beside the checkpoint's own fields.
@@ -317,7 +310,7 @@ class Loop {
     out["tokens_per_second"] = number_or_null(
         at_.train_seconds > 0 ? std::optional(static_cast<double>(at_.tokens_seen) / at_.train_seconds)
                               : std::nullopt);
-    out["peak_bytes"] = peak_bytes();
+    out["peak_bytes"] = peak_memory();
     out["approximate_multiplies"] =
         training_multiplies(config_.model, config_.train.block) * static_cast<double>(at_.tokens_seen);
     out["trace"] = read_trace(folder_.at("metrics.jsonl"));
@@ -386,25 +379,6 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
 }
 
 namespace {
-
-// --steps over the run's own number; what it changes is said.
-void use_steps(Config& config, int64_t steps, const RunFolder& folder) {
-  if (const auto done = folder.last(); done && steps < *done)
-    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), steps, *done);
-  if (config.train.warmup > steps)
-    refuse("{}: --steps {} is less than train.warmup {}", folder.path(), steps, config.train.warmup);
-  config.train.steps = steps;
-}
-
-// A new number of steps, by --steps or by hand in config.toml, bends the schedule.
-void tell_new_steps(const Config& config, const LoadedCheckpoint& checkpoint) {
-  const auto was = checkpoint.settings().find("train.steps");
-  if (was == checkpoint.settings().end() || was->second == std::to_string(config.train.steps)) return;
-  log::note("{}: {} steps in place of {}{}", checkpoint.folder(), config.train.steps, was->second,
-            config.train.schedule == "constant"
-                ? ""
-                : fmt::format(": the {} schedule is that of the new number", config.train.schedule));
-}
 
 std::shared_ptr<const Tokenizer> own_tokenizer(const RunFolder& folder) {
   return folder.has("tokenizer.json") ? load_tokenizer(folder.at("tokenizer.json")) : nullptr;

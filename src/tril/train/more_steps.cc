@@ -1,0 +1,27 @@
+#include "tril/train/more_steps.h"
+
+#include <string>
+
+#include "tril/base/error.h"
+#include "tril/base/log.h"
+
+namespace tril {
+
+void use_steps(Config& config, int64_t steps, const RunFolder& folder) {
+  if (const auto done = folder.last(); done && steps < *done)
+    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), steps, *done);
+  if (config.train.warmup > steps)
+    refuse("{}: --steps {} is less than train.warmup {}", folder.path(), steps, config.train.warmup);
+  config.train.steps = steps;
+}
+
+void tell_new_steps(const Config& config, const LoadedCheckpoint& checkpoint) {
+  const auto was = checkpoint.settings().find("train.steps");
+  if (was == checkpoint.settings().end() || was->second == std::to_string(config.train.steps)) return;
+  log::note("{}: {} steps in place of {}{}", checkpoint.folder(), config.train.steps, was->second,
+            config.train.schedule == "constant"
+                ? ""
+                : fmt::format(": the {} schedule is that of the new number", config.train.schedule));
+}
+
+}  // namespace tril
