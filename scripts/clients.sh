@@ -1,6 +1,6 @@
 # Sourced by scripts/test.sh: the programs at the other end read what tril writes, and tril reads theirs.
 #   ./tril test clients              all of them; a client that is missing fails
-#   ./tril test clients transformers just this one; others: llama, formats
+#   ./tril test clients transformers just this one; the other: llama
 # They run in the Python environment that `tril setup peers clients llama` makes. Each prints a line for every
 # comparison, with the program, its version and the largest difference.
 

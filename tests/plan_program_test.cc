@@ -32,7 +32,7 @@ struct Planned {
 
 class PlanProgram : public testing::TestWithParam<Planned> {};
 
-// Within 15% of the peak that the run measures.
+// Within 18% of the peak that the run measures.
 TEST_P(PlanProgram, PlannedBytesAreTheMeasuredPeak) {
   const TemporaryFolder folder;
   const ProgramOptions here{.folder = folder.path()};
@@ -48,7 +48,7 @@ TEST_P(PlanProgram, PlannedBytesAreTheMeasuredPeak) {
   const Json planned = Json::parse(plan.out);
   const auto bytes = planned["planned_bytes"].get<double>(),
              peak = Json::parse(run.out)["peak_bytes"].get<double>();
-  EXPECT_NEAR(bytes / peak, 1, 0.15) << planned["bytes"].dump() << " against " << peak;
+  EXPECT_NEAR(bytes / peak, 1, 0.18) << planned["bytes"].dump() << " against " << peak;
   EXPECT_GT(planned["planned_seconds"].get<double>(), 0);
 }
 

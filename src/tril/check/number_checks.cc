@@ -54,7 +54,7 @@ void first_loss(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   Tape tape(tape_options(subject.config.run, false));
   const double loss = fresh->loss(tape, examples.batch(), Reduce::mean).loss.value().at(0);
   rows.push_back(at_most(
-      "first loss", std::fabs(loss - expected_first_loss(config)), 0.5,
+      "first loss", std::fabs(loss - std::log(static_cast<double>(config.vocab_size))), 0.5,
       fmt::format(
           "how far the loss of fresh weights of this configuration, seed {}, is from an even guess: {:.4f} "
           "against ln {} = {:.4f}{}; on {}",

@@ -295,7 +295,7 @@ ordered_json gpt2_json(const ModelConfig& m) {
           {"n_inner", m.hidden},
           {"activation_function", m.activation == "gelu_tanh" ? "gelu_new" : m.activation},
           {"layer_norm_epsilon", m.norm_epsilon},
-          {"attn_pdrop", 0.0},
+          {"attn_pdrop", m.dropout},
           {"embd_pdrop", m.dropout},
           {"resid_pdrop", m.dropout}};
 }

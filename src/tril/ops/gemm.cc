@@ -71,8 +71,8 @@ int64_t tile_length(int64_t length) {
 constexpr int64_t kFewRows = 4;
 
 void few_rows(const Gemm& g, const float* a, const float* b, float* c) {
-  constexpr int64_t kNumbers = 1 << 14, kPieces = 8;  // long pieces: memory is read at its best in long runs
-  const int64_t grain = std::max({int64_t{1}, kNumbers / g.k, pieces_of(g.n, kPieces)});
+  constexpr int64_t kNumbers = 1 << 16;  // long pieces: memory is read at its best in long runs
+  const int64_t grain = std::max<int64_t>(1, kNumbers / g.k);
   parallel_for(pieces_of(g.n, grain), [&](int64_t piece) {
     for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); ++j)
       for (int64_t i = 0; i < g.m; ++i) {

@@ -1,5 +1,5 @@
 // What the row primitives share inside Highway: sweeping over a row in whole vectors and a rest. Compiled
-// once for each instruction set, so it is included by rows*.cc alone.
+// once for each instruction set, so it is included by such files alone.
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 

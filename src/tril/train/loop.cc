@@ -396,7 +396,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   else
     require_complete(settings);
   Config config = settings.config;
-  if (steps) use_steps(config, *steps, folder);
+  if (steps) use_steps(config, *steps, folder, checkpoint ? checkpoint->step() : 0);
   const Config lasting = config;  // what config.toml is to say: the number of threads is this call's
   if (overrides.threads > 0) config.run.threads = overrides.threads;
   use_threads(config.run);

@@ -7,9 +7,9 @@
 
 namespace tril {
 
-void use_steps(Config& config, int64_t steps, const RunFolder& folder) {
-  if (const auto done = folder.last(); done && steps < *done)
-    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), steps, *done);
+void use_steps(Config& config, int64_t steps, const RunFolder& folder, int64_t done) {
+  if (steps < done)
+    refuse("{}: --steps {} is less than the {} steps it has done", folder.path(), steps, done);
   if (config.train.warmup > steps)
     refuse("{}: --steps {} is less than train.warmup {}", folder.path(), steps, config.train.warmup);
   config.train.steps = steps;

@@ -10,7 +10,7 @@ namespace tril {
 
 /// Takes --steps over the run's own number. Throws Refusal where it is below what is done, or below the
 /// warm-up.
-void use_steps(Config& config, int64_t steps, const RunFolder& folder);
+void use_steps(Config& config, int64_t steps, const RunFolder& folder, int64_t done);
 
 /// Notes a new number of steps, by --steps or by hand in config.toml, which bends the schedule.
 void tell_new_steps(const Config& config, const LoadedCheckpoint& checkpoint);
