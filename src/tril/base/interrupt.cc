@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstddef>
+#include <memory>
 
 namespace tril::interrupt {
 namespace {
@@ -35,13 +37,47 @@ void take(int signal, void (*handler)(int), struct sigaction& before) {
   struct sigaction action {};
   action.sa_handler = handler;
   sigemptyset(&action.sa_mask);
-  action.sa_flags = signal == SIGALRM ? SA_RESTART : 0;  // a read that waits must be broken off
+  action.sa_flags =
+      SA_ONSTACK | (signal == SIGALRM ? SA_RESTART : 0);  // a read that waits must be broken off
   sigaction(signal, &action, &before);
 }
 
 }  // namespace
 
+namespace {
+
+// A thread's own stack for signal handlers, taken back before its memory goes.
+struct SignalStack {
+  static constexpr size_t kBytes = size_t{1} << 16;
+  std::unique_ptr<std::byte[]> room;
+  SignalStack() {
+    stack_t there{};
+    if (::sigaltstack(nullptr, &there) != 0 || (there.ss_flags & SS_DISABLE) == 0) return;  // a sanitizer's
+    room = std::make_unique<std::byte[]>(kBytes);
+    stack_t ours{};
+    ours.ss_sp = room.get();
+    ours.ss_size = kBytes;
+    ::sigaltstack(&ours, nullptr);
+  }
+  ~SignalStack() {
+    if (room == nullptr) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    ::sigaltstack(&none, nullptr);
+  }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+};
+
+}  // namespace
+
+void use_signal_stack() {
+  static thread_local const SignalStack stack;
+  static_cast<void>(stack);
+}
+
 Guard::Guard(Ignored ignored) : before_thread_(g_thread) {
+  use_signal_stack();
   take(SIGINT, on_signal, before_int_);
   if (ignored == Ignored::kStays && before_int_.sa_handler == SIG_IGN)
     sigaction(SIGINT, &before_int_, nullptr);

@@ -23,6 +23,11 @@ inline constexpr unsigned kPatience = 3;  // seconds
 /// Whether a SIGINT that was ignored when the program began (a script's "&" does that) is taken all the same.
 enum class Ignored { kTaken, kStays };
 
+/// Gives the calling thread a stack of its own for signal handlers. A thread that calls a library's generated
+/// code needs it: oneDNN's matrix kernels take the stack pointer for a register, and a handler's frame would
+/// be written into whatever it points to.
+void use_signal_stack();
+
 /// While it lives, SIGINT and SIGTERM set the flag; afterwards they act as before. System calls that wait are
 /// broken off (EINTR). Guards may nest.
 class Guard {

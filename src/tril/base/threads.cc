@@ -101,6 +101,7 @@ class Pool {
   }
 
   void work(int index) {
+    interrupt::use_signal_stack();
     t_inside = true;
     uint64_t seen = 0;
     for (;;) {

@@ -96,11 +96,10 @@ void write_ids(const Asked& asked, Texts& texts, TextEncoder& encoder, const Tok
                bool json) {
   const auto bits = static_cast<int>(asked.bits.value_or(tokenizer.vocab_size() <= 65536 ? 16 : 32));
   if (bits != 16 && bits != 32) refuse("--bits is {}; 16 and 32 are possible", bits);
-  std::vector<int32_t> all;
-  texts.encode(
-      encoder, [&](const EncodedToken& token) { all.push_back(token.id); }, [] {});
-  write_token_file(*asked.out, all, bits);
-  const auto count = static_cast<int64_t>(all.size());
+  const int64_t count = write_token_file(*asked.out, bits, [&](const TakeId& take) {
+    texts.encode(
+        encoder, [&](const EncodedToken& token) { take(token.id); }, [] {});
+  });
   if (json)
     print_json({{"path", *asked.out}, {"count", count}, {"bits", bits}});
   else

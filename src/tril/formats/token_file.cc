@@ -1,5 +1,6 @@
 #include "tril/formats/token_file.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -69,20 +70,30 @@ std::vector<int32_t> TokenFile::ids(int64_t vocab_size) const {
   return all;
 }
 
-void write_token_file(const std::string& path, std::span<const int32_t> ids, int bits) {
+int64_t write_token_file(const std::string& path, int bits, const std::function<void(const TakeId&)>& give) {
   assert(bits == 16 || bits == 32);
-  std::string bytes(ids.size() * static_cast<size_t>(bits / 8), '\0');
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (bits == 32) {
-      std::memcpy(bytes.data() + 4 * i, &ids[i], 4);
-      continue;
-    }
-    if (ids[i] > 0xffff)
-      refuse("{}: position {}: id {} does not fit into 16 bits; write 32", path, i, ids[i]);
-    const auto id = static_cast<uint16_t>(ids[i]);
-    std::memcpy(bytes.data() + 2 * i, &id, 2);
-  }
-  write_file_atomically(path, bytes);
+  constexpr size_t kBuffer = size_t{1} << 16;
+  int64_t count = 0;
+  write_file_atomically(path, [&](FileWriter& file) {
+    std::string buffer;
+    give([&](int32_t id) {
+      if (bits == 16 && id > 0xffff)
+        refuse("{}: position {}: id {} does not fit into 16 bits; write 32", path, count, id);
+      const auto narrow = static_cast<uint16_t>(id);
+      buffer.append(bits == 16 ? reinterpret_cast<const char*>(&narrow) : reinterpret_cast<const char*>(&id),
+                    static_cast<size_t>(bits / 8));
+      ++count;
+      if (buffer.size() < kBuffer) return;
+      file.write(buffer);
+      buffer.clear();
+    });
+    file.write(buffer);
+  });
+  return count;
+}
+
+void write_token_file(const std::string& path, std::span<const int32_t> ids, int bits) {
+  write_token_file(path, bits, [&](const TakeId& take) { std::for_each(ids.begin(), ids.end(), take); });
 }
 
 }  // namespace tril

@@ -3,6 +3,7 @@
 // such files don't tell.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,7 +33,13 @@ class TokenFile {
   int64_t count_ = 0;
 };
 
-/// Writes ids without a header. Throws Refusal where one does not fit into `bits`, with its position.
+using TakeId = std::function<void(int32_t)>;
+
+/// Writes the ids that `give` hands on, one after the other and without a header, in constant memory; returns
+/// how many. Throws Refusal where one does not fit into `bits`, with its position; then there is no file.
+int64_t write_token_file(const std::string& path, int bits, const std::function<void(const TakeId&)>& give);
+/// The same of ids that are there already: writes ids without a header. Throws Refusal where one does not fit
+/// into `bits`, with its position.
 void write_token_file(const std::string& path, std::span<const int32_t> ids, int bits);
 
 }  // namespace tril

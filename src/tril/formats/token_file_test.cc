@@ -51,6 +51,19 @@ TEST_F(TokenFiles, AreLittleEndianIds) {
             path + ": position 1: id 65536 does not fit into 16 bits; write 32");
 }
 
+TEST_F(TokenFiles, IdsThatComeOneByOneAreWrittenInConstantMemory) {
+  const std::string path = folder_ / "long.bin";
+  const int64_t count = write_token_file(path, 16, [](const TakeId& take) {
+    for (int32_t i = 0; i < 100000; ++i) take(i % 50000);
+  });
+  EXPECT_EQ(count, 100000);
+  const TokenFile file(path, 16);
+  ASSERT_EQ(file.count(), 100000);
+  for (int64_t i = 0; i < 100000; ++i) ASSERT_EQ(file.id(i), i % 50000);
+  EXPECT_THROW(write_token_file(path, 16, [](const TakeId& take) { take(70000); }), Refusal);
+  EXPECT_EQ(TokenFile(path, 16).count(), 100000);  // the file that was there stays
+}
+
 TEST_F(TokenFiles, HeadersTellWidthAndCount) {
   const TokenFile narrow(file(header(1, 2) + std::string("\1\0\2\0", 4)), 32);
   EXPECT_EQ(narrow.bits(), 16);
