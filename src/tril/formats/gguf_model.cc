@@ -42,6 +42,9 @@ void read_llama(GgufKeys& keys, const std::string& path, ModelConfig& m) {
     refuse("{}: llama.rope.dimension_count is {}; tril turns all {} columns of a head", path, turned, head);
   if (head % 2 != 0) refuse("{}: heads of {} columns; rotary positions need an even number", path, head);
   m.d_k = m.d_v = head * m.heads;
+  if (m.d_k > kMostWidth) {
+    refuse("{}: llama.attention.key_length {} times {} heads is above {}", path, head, m.heads, kMostWidth);
+  }
   m.norm_epsilon = keys.positive("llama.attention.layer_norm_rms_epsilon");
   m.rope_theta = keys.positive("llama.rope.freq_base", 10000);
   keys.must_be("llama.rope.scaling.type", "none");
@@ -71,7 +74,8 @@ ModelConfig gguf_config(const GgufFile& file, Layout& layout) {
   m.layers = keys.integer(key("block_count"), kMostLayers);
   m.context = keys.integer(key("context_length"), kMostContext);
   m.hidden = keys.integer(key("feed_forward_length"), kMostHidden);
-  if (m.d_model % m.heads != 0 && !keys.has("llama.attention.key_length")) {
+  const bool own_width = architecture == "llama" && keys.has(key("attention.key_length"));
+  if (m.d_model % m.heads != 0 && !own_width) {
     refuse("{}: {} {} is not divisible by {} {}", file.path(), key("embedding_length"), m.d_model,
            key("attention.head_count"), m.heads);
   }

@@ -14,12 +14,12 @@ namespace {
 // A file with the keys of a small Llama, less those in `without`, with those that `more` adds.
 template <class More>
 std::string file_with(const TemporaryFolder& folder, const More& more,
-                      const std::string& architecture = "llama") {
+                      const std::string& architecture = "llama", int heads = 2) {
   GgufWriter writer;
   writer.text("general.architecture", architecture);
   more(writer);
   for (const auto& [key, value] : {std::pair{"embedding_length", 8},
-                                   {"attention.head_count", 2},
+                                   {"attention.head_count", heads},
                                    {"block_count", 1},
                                    {"context_length", 4},
                                    {"feed_forward_length", 6}})
@@ -36,9 +36,9 @@ std::string file_with(const TemporaryFolder& folder, const More& more,
 }
 
 std::string refusal_with(const std::function<void(GgufWriter&)>& more,
-                         const std::string& architecture = "llama") {
+                         const std::string& architecture = "llama", int heads = 2) {
   const TemporaryFolder folder;
-  const std::string path = file_with(folder, more, architecture);
+  const std::string path = file_with(folder, more, architecture, heads);
   Layout layout{};
   const std::string told = refusal_of([&] { gguf_config(GgufFile(path), layout); });
   return told.empty() ? told : told.substr(path.size() + 2);
@@ -77,6 +77,19 @@ TEST(GgufModel, RefusesByKeyAndValue) {
   EXPECT_EQ(refusal_with([](W& w) { w.u32("mamba.x", 1); }, "mamba"),
             "general.architecture is 'mamba'; tril reads llama and gpt2");
   EXPECT_EQ(refusal_with([](W&) {}, "gpt2"), "");
+}
+
+TEST(GgufModel, OnlyALlamasHeadsMayHaveAWidthOfTheirOwn) {
+  using W = GgufWriter;
+  const auto width = [](const char* key, uint32_t size) { return [=](W& w) { w.u32(key, size); }; };
+  EXPECT_EQ(refusal_with(width("llama.attention.key_length", 6), "llama", 3), "");
+  EXPECT_EQ(refusal_with([](W&) {}, "llama", 3),
+            "llama.embedding_length 8 is not divisible by llama.attention.head_count 3");
+  for (const char* key : {"llama.attention.key_length", "gpt2.attention.key_length"})
+    EXPECT_EQ(refusal_with(width(key, 6), "gpt2", 3),
+              "gpt2.embedding_length 8 is not divisible by gpt2.attention.head_count 3");
+  EXPECT_EQ(refusal_with(width("llama.attention.key_length", 65536)),
+            "llama.attention.key_length 65536 times 2 heads is above 65536");
 }
 
 class GgufModels : public testing::Test {

@@ -39,7 +39,7 @@ void check_heads(const Config& c, Faults& faults) {
   const ModelConfig& m = c.model;
   if (m.family == "window_mlp") return;
   const int64_t d_k = m.d_k > 0 ? m.d_k : m.d_model, d_v = m.d_v > 0 ? m.d_v : m.d_model;
-  if (m.d_model % m.heads != 0)
+  if (m.d_model % m.heads != 0 && (m.d_k == 0 || m.d_v == 0))
     add(faults, {"model.heads", "model.d_model"}, "model.d_model {} is not divisible by model.heads {}",
         m.d_model, m.heads);
   if (m.d_k > 0 && d_k % m.heads != 0)

@@ -106,6 +106,16 @@ TEST(Config, CrossChecksSayWhereTheUserSaidIt) {
             "--set train.block=300: train.block 300 is longer than model.context 256");
 }
 
+// Only a width that is left to its default is d_model's.
+TEST(Config, HeadsDivideTheirOwnWidths) {
+  const std::string model = "[model]\nfamily = \"decoder\"\nd_model = 15\nheads = 4\n";
+  EXPECT_EQ(config_of(model + "d_k = 12\nd_v = 8\n").model.d_k, 12);
+  EXPECT_EQ(faults_of(model + "d_k = 12\n"),
+            "t.toml: model.d_model 15 is not divisible by model.heads 4 (line 4)");
+  EXPECT_EQ(faults_of(model + "d_k = 12\nd_v = 9\n"),
+            "t.toml: model.d_v 9 is not divisible by model.heads 4 (line 6)");
+}
+
 TEST(Config, SettingsOfTheCommandLine) {
   EXPECT_EQ(
       faults_of("", {"train.learning_rat=1", "steps=5", "train.steps=1e3", "model.tied=yes", "train.clip=nan",
