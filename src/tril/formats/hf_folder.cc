@@ -30,9 +30,9 @@ ForeignTensors open_weights(const std::string& folder) {
     return tensors;
   }
   if (file_exists(folder + "/" + kIndex)) {
-    const json map = read_json(folder + "/" + kIndex)["weight_map"];
     for (const std::string& shard : shards_of_index(folder + "/" + kIndex))
       tensors.add(std::make_unique<SafetensorsFile>(folder + "/" + shard));
+    const json map = read_json(folder + "/" + kIndex)["weight_map"];  // of the form that was just checked
     for (const auto& [name, shard] : map.items()) {
       const ForeignTensor* tensor = tensors.find(name);
       if (tensor == nullptr || tensor->file != folder + "/" + shard.get<std::string>())

@@ -163,6 +163,19 @@ TEST_F(HfFolder, ShardsAreReadThroughTheirIndex) {
       index + ": the shard of '" + all.back().name + "' is '../b.safetensors'; shards lie beside the index");
 }
 
+TEST_F(HfFolder, AnIndexOfAnotherFormIsRefused) {
+  const std::string hf = written(*filled_model(small_gpt2(270)));
+  const std::string index = hf + "/model.safetensors.index.json";
+  remove_path(hf + "/model.safetensors");
+  for (const char* text :
+       {"[1]", "3", "\"x\"", "null", "{}", "{\"weight_map\": [1]}", "{\"weight_map\": {}}"}) {
+    write_file_atomically(index, text);
+    EXPECT_EQ(refusal_of([&] { open_hf_folder(hf, std::nullopt); }),
+              index + ": is no index of shards: it has no weight_map")
+        << text;
+  }
+}
+
 TEST_F(HfFolder, RefusesWhatIsNoModel) {
   const std::string hf = written(*filled_model(small_gpt2(270)));
   remove_path(hf + "/model.safetensors");
