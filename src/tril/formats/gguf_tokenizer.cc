@@ -56,6 +56,9 @@ class Reader {
     for (const std::string_view token : file_.strings("tokenizer.ggml.tokens")) {
       const auto id = static_cast<int32_t>(definition_.tokens.size());
       if (token.empty()) refuse("{}: tokenizer.ggml.tokens: token {} is empty", path_, id);
+      if (const auto bad = first_invalid_utf8(token))
+        refuse("{}: tokenizer.ggml.tokens: token {}, {}, is not valid UTF-8 at its byte {}", path_, id,
+               in_quotes(token), *bad);
       if (!ids_.emplace(token, id).second)
         refuse("{}: tokenizer.ggml.tokens: {} comes twice", path_, in_quotes(token));
       definition_.tokens.emplace_back(token);

@@ -82,6 +82,23 @@ TEST(GgufTokenizer, PutsTheBeginningWhereTheFileAsksForIt) {
   EXPECT_EQ(read.tokenizer->encode("aba"), (std::vector<int32_t>{2, 0}));
 }
 
+// A control token's bytes are kept as they are, in a tokenizer.json, which is UTF-8.
+TEST(GgufTokenizer, RefusesTokensThatAreNoText) {
+  for (const char* token : {"<\xff>", "<\xc3", "\xed\xa0\x80"}) {
+    const std::string told = refusal_with([&](GgufWriter& w) {
+      w.text("tokenizer.ggml.model", "gpt2");
+      w.text("tokenizer.ggml.pre", "gpt-2");
+      w.texts("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b", token});
+      w.i32s("tokenizer.ggml.token_type", std::vector<int32_t>{1, 1, 3});
+      w.texts("tokenizer.ggml.merges", std::vector<std::string>{});
+      w.u32("tokenizer.ggml.bos_token_id", 2);
+      w.flag("tokenizer.ggml.add_bos_token", true);
+    });
+    EXPECT_TRUE(told.starts_with("tokenizer.ggml.tokens: token 2, '")) << told;
+    EXPECT_NE(told.find("is not valid UTF-8 at its byte"), std::string::npos) << told;
+  }
+}
+
 TEST(GgufTokenizer, RefusesByKey) {
   using W = GgufWriter;
   EXPECT_EQ(refusal_with([](W& w) { w.text("tokenizer.ggml.model", "llama"); }),
