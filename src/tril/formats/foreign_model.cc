@@ -15,10 +15,14 @@
 namespace tril {
 namespace {
 
+// Rows that stand for no token are cut off the model, so an end there could never be drawn.
 void check_ends(const ForeignModel& model) {
   const auto check = [&](int32_t id, const char* what) {
     if (id >= model.config.vocab_size)
       refuse("{}: {} is {}, the model has {} rows", model.path, what, id, model.config.vocab_size);
+    if (model.tokenizer && id >= model.tokenizer->vocab_size())
+      refuse("{}: {} is {}, the tokenizer has {} tokens", model.path, what, id,
+             model.tokenizer->vocab_size());
   };
   if (model.ends.begin) check(*model.ends.begin, "bos_token_id");
   for (const int32_t id : model.ends.ends) check(id, "eos_token_id");

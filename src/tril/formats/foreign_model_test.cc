@@ -58,6 +58,14 @@ TEST_F(ForeignModels, TokensBeyondTheRowsAreRefused) {
             hf + ": the tokenizer has 270 tokens, the model 261 rows; the last tokens would have no row");
 }
 
+// The model has a row for it, which stands for no token and is cut off.
+TEST_F(ForeignModels, AnEndBehindTheTokenizersLastTokenIsRefused) {
+  const std::string hf = written(small_llama(320));
+  write_file_atomically(hf + "/generation_config.json", "{\"eos_token_id\": [269, 300]}");
+  EXPECT_EQ(refusal_of([&] { open_foreign_model(hf); }),
+            hf + ": eos_token_id is 300, the tokenizer has 270 tokens");
+}
+
 TEST_F(ForeignModels, LargerThanMemoryIsRefusedWithBothNumbers) {
   const std::string hf = written(small_gpt2(270));
   const ForeignModel foreign = open_foreign_model(hf);
