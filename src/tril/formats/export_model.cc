@@ -7,6 +7,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
 #include "tril/formats/gguf_model.h"
 #include "tril/formats/gguf_tokenizer.h"
@@ -24,7 +25,7 @@ ordered_json tokenizer_config_json(const ExportedModel& model) {
                          {"model_max_length", model.model.config().context},
                          {"clean_up_tokenization_spaces", false}};
   const auto name = [&](const char* key, std::optional<int32_t> id) {
-    if (id) config[key] = model.tokenizer.token_text(*id);
+    if (id && *id < model.tokenizer.vocab_size()) config[key] = model.tokenizer.token_text(*id);
   };
   name("bos_token", model.ends.begin ? model.ends.begin : model.tokenizer.bos());
   if (!model.ends.ends.empty()) name("eos_token", model.ends.ends.front());
@@ -69,6 +70,7 @@ Exported write_layout(FileWriter& file, const ExportedModel& model, Layout layou
   SafetensorsWriter writer(file, specs, metadata);
   std::vector<float> numbers;
   for (const TensorSpec& spec : writer.order()) {
+    interrupt::check();
     const LayoutTensor& tensor = *by_name.at(spec.name);
     numbers.resize(static_cast<size_t>(tensor.rows() * tensor.columns()));
     gather(tensor, model.model.parameters(), numbers);

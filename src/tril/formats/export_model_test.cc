@@ -1,11 +1,15 @@
 #include "tril/formats/export_model.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <set>
 
 #include "tril/base/folder_testing.h"
+#include "tril/base/interrupt.h"
 #include "tril/formats/foreign_testing.h"
+#include "tril/formats/llama2c.h"
+#include "tril/formats/nanogpt.h"
 #include "tril/formats/npz.h"
 #include "tril/text/word_tokenizer.h"
 
@@ -44,6 +48,28 @@ TEST(ExportModel, TheLayoutIsChosenByTheNorm) {
   config.norm = "none";
   EXPECT_NE(refusal_of([&] { hf_layout(config, "runs/x"); }).find("model.norm = \"none\" (it has layer)"),
             std::string::npos);
+}
+
+TEST(ExportModel, AnInterruptLeavesNothing) {
+  const TemporaryFolder folder;
+  const auto llama = filled_model(small_llama(270));
+  ModelConfig config = small_gpt2(270);
+  config.activation = "gelu";
+  config.hidden = 16;
+  const auto gpt = filled_model(config);
+  const auto tokenizer = small_tokenizer();
+  const ExportedModel model = exported(*llama, *tokenizer), nano = exported(*gpt, *tokenizer);
+  const std::string path = folder / "m";
+  const interrupt::Guard guard;
+  ::raise(SIGINT);
+  EXPECT_THROW(export_hf(model, path), Interrupted);
+  EXPECT_THROW(export_gguf(model, path, "Q8_0"), Interrupted);
+  EXPECT_THROW(export_safetensors(model, path), Interrupted);
+  EXPECT_THROW(export_npz(model, path), Interrupted);
+  EXPECT_THROW(export_llama2c(model, path), Interrupted);
+  EXPECT_THROW(export_nanogpt(nano, path), Interrupted);
+  interrupt::clear();
+  EXPECT_TRUE(list_folder(folder.path()).empty());
 }
 
 TEST(ExportModel, TheSameModelGivesTheSameBytes) {

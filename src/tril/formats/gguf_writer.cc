@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "tril/base/interrupt.h"
 #include "tril/formats/gguf.h"
 
 namespace tril {
@@ -96,6 +97,7 @@ void GgufWriter::write(FileWriter& file, const std::function<void(size_t, std::s
   std::vector<float> values;
   std::string bytes;
   for (size_t i = 0; i < tensors_.size(); ++i) {
+    interrupt::check();
     const Entry& entry = tensors_[i];
     values.resize(
         static_cast<size_t>(static_cast<int64_t>(entry.bytes) / entry.type->bytes * entry.type->block));

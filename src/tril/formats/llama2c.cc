@@ -10,6 +10,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/sniff.h"
 #include "tril/formats/model_limits.h"
 #include "tril/text/load_tokenizer.h"
@@ -147,6 +148,7 @@ Exported export_llama2c(const ExportedModel& exported, const std::string& path) 
         m,
         [&](const std::string& name) {
           const LayoutTensor& tensor = *named.at(name);
+          interrupt::check();
           numbers.resize(static_cast<size_t>(tensor.rows() * tensor.columns()));
           gather(tensor, exported.model.parameters(), numbers);
           write_numbers();

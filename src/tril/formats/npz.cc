@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/number.h"
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
@@ -215,6 +216,7 @@ void write_npz(const std::string& path, std::span<const StoredTensor> tensors) {
     ZipWriter zip(file);
     std::set<std::string_view> names;
     for (const StoredTensor& tensor : tensors) {
+      interrupt::check();
       if (!names.insert(tensor.name).second)
         refuse("{}: two tensors are called {}", path, in_quotes(tensor.name));
       std::string_view numpy;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
 
@@ -319,7 +320,10 @@ void write_safetensors(FileWriter& file, std::span<const StoredTensor> tensors, 
     bytes[tensor.name] = tensor.bytes;
   }
   SafetensorsWriter writer(file, std::move(specs), metadata);
-  for (const TensorSpec& spec : writer.order()) writer.write(bytes.at(spec.name));
+  for (const TensorSpec& spec : writer.order()) {
+    interrupt::check();
+    writer.write(bytes.at(spec.name));
+  }
   writer.finish();
 }
 
