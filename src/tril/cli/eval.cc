@@ -15,6 +15,7 @@
 #include "tril/cli/run_options.h"
 #include "tril/data/corpus.h"
 #include "tril/train/evaluation.h"
+#include "tril/train/import_run.h"
 #include "tril/train/loaded_run.h"
 #include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
@@ -65,6 +66,7 @@ Json document_of(const std::optional<Evaluation>& found, const std::string& spli
 
 int evaluate_run(const Asked& asked, const Common& common) {
   const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  if (!asked.data && run.imported) refuse_imported(run.path);
   if (!asked.data && asked.split == "test") require_writable(asked.run);  // the touch must be recorded
   const Corpus corpus = asked.data ? other_corpus(run, *asked.data) : open_corpus(run);
   const std::string split = asked.data ? "data" : asked.split.value_or("validation");

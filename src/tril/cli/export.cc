@@ -1,11 +1,13 @@
 // tril export: a run's model as a file or folder that other programs read.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
@@ -47,12 +49,27 @@ void require_free(const std::string& to, const std::string& out) {
   if (to != "hf" && folder_exists(out)) refuse("{}: is a folder; --to {} writes a file", out, to);
 }
 
+// Only a file or folder, never a device or pipe that the bytes went to; where `out` is a link, its target.
+void remove_written(const std::string& out) {
+  std::error_code none;
+  const auto target = std::filesystem::canonical(out, none);
+  if (none) return;
+  if (std::filesystem::is_regular_file(target, none) || std::filesystem::is_directory(target, none))
+    remove_path(target.string());
+}
+
 // Reads what was written as any other program's model, and says how far its logits are from the run's.
 std::optional<LogitDifference> read_again(const LoadedRun& run, const std::string& to,
                                           const std::string& out) {
   if (to != "hf" && to != "gguf") return std::nullopt;
-  const ForeignModel foreign = open_foreign_model(out);
-  return logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+  try {
+    const ForeignModel foreign = open_foreign_model(out);
+    return logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+  } catch (const Error&) {  // what can't be read again would be found out too late
+    const interrupt::Postpone until_removed;
+    remove_written(out);
+    throw;
+  }
 }
 
 int export_run(const Asked& asked, const Common& common) {

@@ -24,9 +24,9 @@ int import_model(const Asked& asked, const Common& common) {
   const ForeignModel foreign = open_foreign_model(asked.path, asked.tokenizer);
   if (!foreign.tokenizer)
     refuse("{}: holds no tokenizer.json; give the tokenizer's file with --tokenizer", asked.path);
-  RunFolder run = RunFolder::create(*asked.out);
+  RunFolder::require_new(*asked.out);
   const std::unique_ptr<Model> model = load_foreign_model(foreign, DType::f32, machine_memory());
-  write_imported_run(run, foreign, *model);
+  const RunFolder run = write_imported_run(*asked.out, foreign, *model);
   const std::string architecture(architecture_of(foreign.layout));
   const int64_t parameters = model->parameters().count();
   if (common.json) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
 
 namespace tril {
@@ -115,6 +116,7 @@ void ForeignTensors::require(std::span<const LayoutTensor> needed, const std::st
 void ForeignTensors::copy_to(std::span<const LayoutTensor> needed, Parameters& parameters) const {
   std::vector<float> numbers;
   for (const LayoutTensor& tensor : needed) {
+    interrupt::check();
     const ForeignTensor& found = *find(tensor.name);
     numbers.resize(static_cast<size_t>(found.elements()));
     found.to_float(numbers);

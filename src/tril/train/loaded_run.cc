@@ -10,6 +10,7 @@
 #include "tril/model/registry.h"
 #include "tril/text/bpe.h"
 #include "tril/text/load_tokenizer.h"
+#include "tril/train/import_run.h"
 #include "tril/train/run_data.h"
 #include "tril/train/run_folder.h"
 #include "tril/train/run_settings.h"
@@ -100,6 +101,7 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   copy_weights(checkpoint.model(), run.model->parameters(), checkpoint.folder());
   run.step = checkpoint.step();
   run.source = checkpoint.source();
+  run.imported = is_imported(checkpoint);
   run.begins_with_bos = run.tokenizer->bos().has_value() &&
                         (run.model->one_target() || run.config.train.batches == "documents" ||
                          run.tokenizer->kind() == "bpe");  // BPE has a beginning where its file adds it

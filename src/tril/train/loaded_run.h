@@ -19,8 +19,9 @@ struct LoadedRun {
   Config config;  // model.vocab_size is set
   std::shared_ptr<const Tokenizer> tokenizer;
   std::unique_ptr<Model> model;
-  int64_t step = 0;    // whose weights these are
-  std::string source;  // SHA-256 of the text they were trained on; "" where the checkpoint keeps none
+  int64_t step = 0;       // whose weights these are
+  std::string source;     // SHA-256 of the text they were trained on; "" where the checkpoint keeps none
+  bool imported = false;  // by import: it has no text of its own
   /// What ends a generation: generation_config.json where the run has one, else the tokenizer's end token.
   EndTokens ends;
   /// True where training examples began with the tokenizer's BOS: then a prompt does too.

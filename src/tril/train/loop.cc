@@ -17,6 +17,7 @@
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/config.h"
+#include "tril/train/import_run.h"
 #include "tril/train/more_steps.h"
 #include "tril/train/profiled_step.h"
 #include "tril/train/run_data.h"
@@ -391,6 +392,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   const interrupt::Guard guard;
   const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
   const std::optional<LoadedCheckpoint> checkpoint = folder.find_last();
+  require_trained_here(folder, checkpoint);
   if (checkpoint)
     require_same_settings(settings, *checkpoint);
   else

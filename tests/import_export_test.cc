@@ -1,0 +1,69 @@
+// Import and export by the program itself: what they refuse leaves nothing behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "program.h"
+#include "tril/formats/foreign_testing.h"
+#include "tril/train/import_run.h"
+
+namespace tril {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class ImportExport : public testing::Test {
+ protected:
+  ImportExport() {
+    export_hf(exported(*filled_model(small_llama(270)), *small_tokenizer()), folder_ / "hf");
+    imported_ = run_program({"import", folder_ / "hf", "--out", run()});
+  }
+  std::string run() const { return folder_ / "run"; }
+
+  TemporaryFolder folder_;
+  ProgramResult imported_;
+};
+
+TEST_F(ImportExport, AnImportedRunHasNoTextToEvaluate) {
+  ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
+  const ProgramResult own = run_program({"eval", run()}), resumed = run_program({"resume", run()});
+  for (const ProgramResult& refused : {own, resumed}) {
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("was imported, so it has no training state and no text of its own"));
+    EXPECT_THAT(refused.err, HasSubstr("tril eval " + run() + " --data PATH"));
+  }
+  write_file_atomically(folder_ / "t.txt", "the cat and the hat sat; that is the thing that they had then\n");
+  const ProgramResult given = run_program({"eval", run(), "--data", folder_ / "t.txt"});
+  EXPECT_EQ(given.exit_code, 0) << given.err;
+  EXPECT_THAT(given.out, HasSubstr("data: loss "));
+}
+
+// The disk is full at the first write, or the second, and so on.
+TEST_F(ImportExport, AFailedImportLeavesNoRun) {
+  for (int n = 1; n <= 8; ++n) {
+    const std::string out = folder_ / ("out" + std::to_string(n));
+    const ProgramResult failed =
+        run_program({"import", folder_ / "hf", "--out", out},
+                    {.environment = {"TRIL_FAULT=write:" + std::to_string(n) + ":full"}});
+    EXPECT_EQ(failed.exit_code, 2) << n << failed.err;
+    EXPECT_FALSE(fs::exists(out + "/config.toml")) << n;
+  }
+  EXPECT_EQ(run_program({"import", folder_ / "hf", "--out", run()}).exit_code, 2);
+  EXPECT_TRUE(fs::exists(run() + "/config.toml"));  // the run that was there stays
+}
+
+TEST_F(ImportExport, AnExportThatCanNotBeReadAgainIsRemoved) {
+  ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
+  write_file_atomically(run() + "/generation_config.json", "{\"eos_token_id\": 999}");
+  for (const char* to : {"hf", "gguf"}) {
+    const ProgramResult refused = run_program({"export", run(), "--to", to, "--out", folder_ / "out"});
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("eos_token_id is 999")) << to;
+    EXPECT_FALSE(fs::exists(folder_ / "out")) << to;
+  }
+}
+
+}  // namespace
+}  // namespace tril
