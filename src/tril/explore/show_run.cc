@@ -11,6 +11,7 @@
 #include "tril/base/quote.h"
 #include "tril/formats/hf_config.h"
 #include "tril/text/load_tokenizer.h"
+#include "tril/train/import_run.h"
 #include "tril/train/run_folder.h"
 #include "tril/train/run_settings.h"
 
@@ -50,20 +51,22 @@ std::vector<int64_t> good_checkpoints(const RunFolder& run, Shown& shown) {
   return good;
 }
 
-/// Warns of what a run should have and lacks, and of what belongs to none.
-void name_pieces(const RunFolder& run, Shown& shown) {
+/// Warns of what a run should have and lacks (no text, where it was imported), and of what belongs to none.
+void name_pieces(const RunFolder& run, bool imported, Shown& shown) {
   for (const char* name :
        {"tokenizer.json", "data.json", "metrics.jsonl", "checkpoints", "best.json", "last.json"})
-    if (!run.has(name) && !folder_exists(run.at(name)))
+    if (!run.has(name) && !folder_exists(run.at(name)) &&
+        !(imported && std::string_view(name) == "data.json"))
       shown.warnings.push_back(fmt::format("{}: is missing", run.at(name)));
   for (const char* name : {"best.json", "last.json"}) {
     const auto step = std::string_view(name) == "best.json" ? run.best() : run.last();
     if (run.has(name) && !step)
       shown.warnings.push_back(fmt::format("{}: names no checkpoint", run.at(name)));
   }
-  static const std::set<std::string> kKnown = {
-      "config.toml", "tokenizer.json", "data.json",  "metrics.jsonl", "checkpoints",           "best.json",
-      "last.json",   "result.json",    "test.jsonl", "lock",          "generation_config.json"};
+  static const std::set<std::string> kKnown = {"config.toml", "tokenizer.json", "generation_config.json",
+                                               "data.json",   "metrics.jsonl",  "profile.json",
+                                               "checkpoints", "best.json",      "last.json",
+                                               "result.json", "test.jsonl",     "lock"};
   const auto strange = [&](const std::string& folder, const auto& known) {
     for (const std::string& name : list_folder(folder)) {
       if (known(name)) continue;
@@ -76,7 +79,8 @@ void name_pieces(const RunFolder& run, Shown& shown) {
   std::set<std::string> steps;
   for (const int64_t step : run.steps()) steps.insert(checkpoint_name(step));
   if (folder_exists(run.at("checkpoints")))
-    strange(run.at("checkpoints"), [&](const std::string& name) { return steps.count(name) > 0; });
+    strange(run.at("checkpoints"),
+            [&](const std::string& name) { return steps.count(name) > 0 || is_set_aside(name); });
 }
 
 }  // namespace
@@ -107,7 +111,6 @@ Shown show_run(const std::string& path) {
     if (!parse_json_file(bytes, run.at(name)).is_object())
       shown.warnings.push_back(fmt::format("{}: is no JSON object", run.at(name)));
   }
-  name_pieces(run, shown);
   metadata["finished"] = run.has("result.json");
   std::string fingerprint;
   if (run.has("tokenizer.json")) {
@@ -123,9 +126,12 @@ Shown show_run(const std::string& path) {
   metadata["last"] = run.last() ? ordered_json(*run.last()) : ordered_json();
   if (good.empty() && !run.steps().empty())
     refuse("{}\n{}: no checkpoint is whole", shown.warnings.back(), path);
-  if (!good.empty()) {
+  if (good.empty()) {
+    name_pieces(run, false, shown);
+  } else {
     const bool best_is_good = std::find(good.begin(), good.end(), run.best().value_or(-1)) != good.end();
     const LoadedCheckpoint used = run.load(best_is_good ? *run.best() : good.back());
+    name_pieces(run, is_imported(used), shown);
     metadata["shown_step"] = used.step();
     add_tensors(shown, used.model().tensors());
     if (!fingerprint.empty() && used.tokenizer() != fingerprint) {

@@ -46,7 +46,8 @@ std::string refusal_of(const std::function<void()>& body) {
 }
 
 /// A whole run with two checkpoints, as training leaves it.
-void make_run(const std::string& path, float first_weight = -1) {
+void make_run(const std::string& path, float first_weight = -1,
+              const std::string& state = "{\"loss\": 0.5}") {
   RunFolder run = RunFolder::create(path);
   run.write("config.toml", config_to_toml(resolve(preset_config("one-head-smoke"))));
   const WordTokenizer tokenizer({"a", "b"});
@@ -59,7 +60,7 @@ void make_run(const std::string& path, float first_weight = -1) {
               tokenizer.fingerprint(),
               {stored("W_Q", Tensor{{2, 2}, DType::f32, weights})},
               {stored("W_Q.m", Tensor{{4}, DType::f32, weights})},
-              "{\"loss\": 0.5}"});
+              state});
   }
   run.write("data.json", "{}");
   run.write("result.json", "{}");
@@ -227,6 +228,17 @@ TEST_F(Show, ARunsMissingAndStrangePiecesAreNamed) {
   EXPECT_THAT(said, named("notes.txt: is no part of a run"));
   EXPECT_THAT(said, named("checkpoints/step-x: is no part of a run"));
   EXPECT_EQ(said.size(), 8u);
+}
+
+// It never had a text; and what resume sets aside is known.
+TEST_F(Show, AnImportedRunLacksNothing) {
+  make_run(at("run"), -1, R"({"imported_from": "m.gguf"})");
+  fs::remove(at("run/data.json"));
+  fs::rename(at("run/checkpoints/step-00000002"), at("run/checkpoints/step-00000002.damaged"));
+  put("run/profile.json", "{}");
+  EXPECT_THAT(show(at("run")).warnings, ElementsAre());
+  fs::create_directories(at("run/checkpoints/x.damaged"));
+  EXPECT_THAT(show(at("run")).warnings, ElementsAre(at("run/checkpoints/x.damaged: is no part of a run")));
 }
 
 TEST_F(Show, AnIndexOfWeightsInSeveralFiles) {

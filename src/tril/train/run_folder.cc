@@ -336,6 +336,11 @@ LoadedCheckpoint RunFolder::load_best() const {
   refuse("{}: has no checkpoint yet; train it first (tril resume {})", path_, path_);
 }
 
+bool is_set_aside(std::string_view name) {
+  return name.ends_with(kDamaged) &&
+         checkpoint_step(name.substr(0, name.size() - std::string_view(kDamaged).size())).has_value();
+}
+
 std::string newest_run(const std::string& root) {
   std::string newest;
   std::filesystem::file_time_type newest_time;

@@ -101,6 +101,9 @@ class RunFolder {
   std::string saved_state_;
 };
 
+/// True for the name, in checkpoints/, of one that go_on_from set aside.
+bool is_set_aside(std::string_view name);
+
 /// The run under `root` that was written to last. Throws Refusal where there is none.
 std::string newest_run(const std::string& root = "runs");
 
