@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "program.h"
+#include "tril/base/file.h"
 #include "tril/formats/foreign_testing.h"
-#include "tril/train/import_run.h"
 
 namespace tril {
 namespace {
