@@ -10,6 +10,7 @@
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
+#include "tril/train/output_place.h"
 
 namespace tril::cli {
 
@@ -30,6 +31,7 @@ Action declare_data_fetch(Options& options) {
   return [asked](const Common& common) {
     const FetchSource& source = find_fetch_source(asked->name);
     const std::string path = asked->out.value_or(source.file);
+    require_output_place(path);
     const FetchResult result = fetch(source, path);
     if (common.json)
       print_json({{"name", source.name},

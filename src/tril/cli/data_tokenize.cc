@@ -20,6 +20,7 @@
 #include "tril/formats/token_file.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/text/text_encoder.h"
+#include "tril/train/output_place.h"
 
 namespace tril::cli {
 namespace {
@@ -146,6 +147,9 @@ void write_json(Texts& texts, TextEncoder& counted, const Tokenizer* tokenizer, 
 }
 
 int tokenize(const Asked& asked, bool json) {
+  const std::string own = asked.tokenizer.value_or("");
+  if (asked.out)
+    require_output_place(*asked.out, {asked.path, own, own + "/tokenizer.json", own + "/vocab.json"});
   std::shared_ptr<const Tokenizer> tokenizer;
   if (asked.tokenizer) tokenizer = load_tokenizer(*asked.tokenizer);
   const bool bpe = tokenizer && tokenizer->kind() == "bpe";

@@ -12,6 +12,7 @@
 #include "tril/cli/output.h"
 #include "tril/data/source.h"
 #include "tril/text/bpe_train.h"
+#include "tril/train/output_place.h"
 
 namespace tril::cli {
 namespace {
@@ -24,6 +25,7 @@ struct Asked {
 
 int train(const Asked& asked, const Common& common) {
   const auto start = std::chrono::steady_clock::now();
+  require_output_place(*asked.out, {asked.path});
   DataSettings data;
   data.path = asked.path;
   const Source source = open_source(data, true);

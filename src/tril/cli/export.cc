@@ -18,6 +18,7 @@
 #include "tril/formats/llama2c.h"
 #include "tril/formats/nanogpt.h"
 #include "tril/formats/read_back.h"
+#include "tril/train/output_place.h"
 
 namespace tril::cli {
 namespace {
@@ -75,6 +76,7 @@ std::optional<LogitDifference> read_again(const LoadedRun& run, const std::strin
 int export_run(const Asked& asked, const Common& common) {
   if (asked.type && *asked.to != "gguf") refuse("--type is for --to gguf; {} is written in f32", *asked.to);
   require_free(*asked.to, *asked.out);
+  require_output_place(*asked.out);
   const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
   const Exported done = write(asked, {run.path, *run.model, *run.tokenizer, run.ends});
   const std::optional<LogitDifference> difference = read_again(run, *asked.to, *asked.out);
