@@ -138,12 +138,7 @@ void refuse_endless(const std::string& path, const Descriptor& file, const struc
 }
 
 Descriptor open_regular(const std::string& path, size_t& size) {
-  interrupt::check();
-  Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
-  while (file.fd < 0 && errno == EINTR) {  // a pipe waits for its writer
-    interrupt::check();
-    file.fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  }
+  Descriptor file{open_to_read(path)};
   struct stat status {};
   if (file.fd < 0 || ::fstat(file.fd, &status) != 0) refuse_errno(path, "read");
   if (S_ISDIR(status.st_mode)) refuse("{}: is a folder, a file is needed", path);
