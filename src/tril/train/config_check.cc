@@ -82,6 +82,10 @@ void check_training(const Config& c, Faults& faults) {
   if (t.block > c.model.context && c.model.family == "decoder")
     add(faults, {"train.block", "model.context"}, "train.block {} is longer than model.context {}", t.block,
         c.model.context);
+  if (const std::string names = "," + t.freeze + ","; names != ",," && names.find(",,") != names.npos)
+    add(faults, {"train.freeze"},
+        "train.freeze \"{}\" holds an empty name; it is prefixes of parameters' names, a comma between them",
+        t.freeze);
   if (t.batches == "documents" && c.model.family != "decoder")
     add(faults, {"train.batches", "model.family"}, "train.batches = documents needs the decoder, not {}",
         c.model.family);

@@ -72,6 +72,8 @@ TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
   EXPECT_EQ(p.value(p.find("W_Q.weight")).at(0), query);
   EXPECT_NE(p.value(p.find("vocab_head.weight")).at(0), head);
   EXPECT_THROW(Made({"train.freeze=nonsense"}), Refusal);
+  for (const char* empty : {",", ",,,", "W_,", ",W_", "W_,,token_embedding"})
+    EXPECT_THROW(Made({"train.freeze=" + std::string(empty)}), Refusal) << empty;
 }
 
 // Blocks run again in backward drop what they dropped before, also in each part of an accumulated batch.
