@@ -55,6 +55,10 @@ void write_pointer(PendingFile& file, int64_t step) {
   file.writer().begin_flush();
 }
 
+std::string no_folder(const std::string& path) {
+  return path + ": is a file, a checkpoint is a folder";
+}
+
 std::string list_steps(const std::vector<int64_t>& steps) {
   return steps.empty() ? "none" : fmt::format("{}", fmt::join(steps, ", "));
 }
@@ -194,7 +198,7 @@ void RunFolder::save(const Checkpoint& checkpoint, int64_t keep) {
   try {
     const std::string folder = checkpoint_path(checkpoint.step);
     make_folders(at(kCheckpoints));
-    if (folder_exists(folder)) remove_path(folder);
+    if (!surely_missing(folder)) remove_path(folder);
     // All that is small is handed to the disk first and waited for last: one wait serves for all of it.
     PendingFile last_pointer(at(kLast)), best_pointer(at(kBest));
     write_pointer(last_pointer, checkpoint.step);
@@ -228,7 +232,8 @@ std::vector<int64_t> RunFolder::steps() const {
   std::vector<int64_t> steps;
   if (!folder_exists(at(kCheckpoints))) return steps;
   for (const std::string& name : list_folder(at(kCheckpoints))) {
-    if (const std::optional<int64_t> step = checkpoint_step(name)) steps.push_back(*step);
+    const std::optional<int64_t> step = checkpoint_step(name);
+    if (step && folder_exists(checkpoint_path(*step))) steps.push_back(*step);
   }
   std::sort(steps.begin(), steps.end());
   return steps;
@@ -258,10 +263,11 @@ std::optional<int64_t> RunFolder::pointer(std::string_view name) const {
 std::optional<LoadedCheckpoint> RunFolder::find_last() const {
   const std::vector<int64_t> all = steps();
   const std::optional<int64_t> pointed = last();
+  if (pointed && file_exists(checkpoint_path(*pointed)))
+    log::warn("{}", no_folder(checkpoint_path(*pointed)));
   for (auto step = all.rbegin(); step != all.rend(); ++step) {
     try {
-      LoadedCheckpoint found(checkpoint_path(*step));
-      if (found.step() != *step) throw Damaged(checkpoint_path(*step) + ": holds the state of another step");
+      LoadedCheckpoint found = open_checkpoint(*step, LoadedCheckpoint::Parts::kAll);
       if (*step != all.back() || pointed.value_or(*step) > *step)
         log::warn("{}: going on from step {}, the newest checkpoint that is whole", path_, *step);
       return found;
@@ -302,11 +308,19 @@ std::optional<LoadedCheckpoint> RunFolder::restore() {
   return from;
 }
 
+LoadedCheckpoint RunFolder::open_checkpoint(int64_t step, LoadedCheckpoint::Parts parts) const {
+  LoadedCheckpoint found(checkpoint_path(step), parts);
+  if (found.step() != step)
+    throw Damaged(fmt::format("{}: holds the state of step {}", checkpoint_path(step), found.step()));
+  return found;
+}
+
 LoadedCheckpoint RunFolder::load(int64_t step) const {
+  if (file_exists(checkpoint_path(step))) refuse("{}", no_folder(checkpoint_path(step)));
   if (!folder_exists(checkpoint_path(step))) {
     refuse("{}: has no checkpoint of step {}; there are: {}", path_, step, list_steps(steps()));
   }
-  return LoadedCheckpoint(checkpoint_path(step), LoadedCheckpoint::Parts::kModel);
+  return open_checkpoint(step, LoadedCheckpoint::Parts::kModel);
 }
 
 LoadedCheckpoint RunFolder::load_best() const {

@@ -87,6 +87,7 @@ class RunFolder {
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
   std::optional<int64_t> pointer(std::string_view name) const;
   std::string checkpoint_path(int64_t step) const;
+  LoadedCheckpoint open_checkpoint(int64_t step, LoadedCheckpoint::Parts parts) const;
   MetricsFile& metrics();
   void prune(int64_t best, int64_t keep);
   void remove_unfinished();

@@ -175,6 +175,27 @@ TEST_F(RunFolderTest, BrokenPointersAreNoticed) {
   EXPECT_EQ(run.best(), from->best_step());
 }
 
+// A checkpoint is what its own state says, whatever its folder is called; and a file is none.
+TEST_F(RunFolderTest, ACheckpointUnderAnotherStepsNameOrAsAFileIsNotUsed) {
+  train(at("run"));
+  const std::string newest = at("run/checkpoints/step-00000009"), older = at("run/checkpoints/step-00000008");
+  fs::remove_all(newest);
+  fs::copy(older, newest);
+  const std::string moved = newest + ": holds the state of step 8";
+  EXPECT_EQ(refusal_of([&] { RunFolder::view(at("run")).load(9); }), moved);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunFolder::view(at("run")).find_last()->step(), 8);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr(moved));
+  fs::remove_all(newest);
+  put(newest, "x");
+  const std::string file = newest + ": is a file, a checkpoint is a folder";
+  EXPECT_EQ(refusal_of([&] { RunFolder::view(at("run")).load(9); }), file);
+  EXPECT_EQ(RunFolder::view(at("run")).steps().back(), 8);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(RunFolder::view(at("run")).find_last()->step(), 8);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("warning: " + file));
+}
+
 TEST_F(RunFolderTest, MetricsAreCutBackToTheCheckpoint) {
   train(at("run"));
   const std::string whole = read_file(at("run/metrics.jsonl"));
