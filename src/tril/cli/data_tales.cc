@@ -1,4 +1,6 @@
 // tril data tales: stories from the built-in generator.
+#include <fmt/format.h>
+
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -19,16 +21,18 @@ Action declare_data_tales(Options& options) {
   return [count](const Common& common) {
     const int64_t wanted = count->value_or(1);
     const auto seed = static_cast<uint64_t>(common.seed.value_or(0));
-    auto all = nlohmann::ordered_json::array();
+    if (common.json) print(fmt::format("{{\n  \"seed\": {},\n  \"tales\": [\n", seed));
     for (int64_t i = 0; i < wanted; ++i) {
       interrupt::check();
       const std::string text = tale(seed, static_cast<uint64_t>(i)).text;
-      if (common.json)
-        all.push_back(text);
+      const bool last = i + 1 == wanted;
+      if (common
+              .json)  // as they come: a million of them would be held whole, and no interrupt heard meanwhile
+        print(fmt::format("    {}{}\n", nlohmann::json(text).dump(), last ? "" : ","));
       else
-        print(text + (i + 1 < wanted ? "\n<|endoftext|>\n" : "\n"));
+        print(text + (last ? "\n" : "\n<|endoftext|>\n"));
     }
-    if (common.json) print_json({{"seed", seed}, {"tales", all}});
+    if (common.json) print("  ]\n}\n");
     return kExitDone;
   };
 }

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -28,8 +29,10 @@ struct Asked {
 
 Json to_json(const Score& score) {
   Json tokens = Json::array();
-  for (const ScoredToken& token : score.tokens)
+  for (const ScoredToken& token : score.tokens) {
+    interrupt::check();
     tokens.push_back({{"id", token.id}, {"text", token.text}, {"logprob", token.logprob}});
+  }
   return {{"loss", score.loss()},
           {"perplexity", std::exp(score.loss())},
           {"bits_per_byte", score.bits_per_byte()},
@@ -43,9 +46,11 @@ Json to_json(const Score& score) {
 
 std::string to_text(const Score& score) {
   Table table({"token", "probability", "log-probability"});
-  for (const ScoredToken& token : score.tokens)
+  for (const ScoredToken& token : score.tokens) {
+    interrupt::check();
     table.row(
         {token.text, fmt::format("{:.4f}", std::exp(token.logprob)), fmt::format("{:.4f}", token.logprob)});
+  }
   return table.text() +
          fmt::format(
              "\nloss {:.4f}, perplexity {:.2f}, {:.4f} bits per byte{}, over {} targets with {} tokens "

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <csignal>
 
+#include "tril/base/interrupt.h"
 #include "tril/generate/generate.h"
 #include "tril/train/train_testing.h"
 
@@ -31,6 +33,10 @@ TEST(Score, IsTheSumOverPrefixes) {
   EXPECT_THROW(score(*run, ""), Refusal);
   EXPECT_TRUE(s.unknown.empty() || s.unknown[0] != "zqx");
   EXPECT_EQ(score(*run, "zqx").unknown, (std::vector<std::string>{"zqx"}));
+  const interrupt::Guard guard;  // a long text is left at once
+  std::raise(SIGINT);
+  EXPECT_THROW(score(*run, text), Interrupted);
+  interrupt::clear();
 }
 
 }  // namespace
