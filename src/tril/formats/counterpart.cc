@@ -61,10 +61,12 @@ void check_llama(const ModelConfig& c, Differences& found) {
 
 }  // namespace
 
-void require_counterpart(const ModelConfig& config, Layout layout, const std::string& run) {
+void require_counterpart(const ModelConfig& config, Layout layout, const std::string& run,
+                         std::string_view format) {
+  if (format.empty()) format = name_of(layout);
   if (config.family != "decoder") {
     refuse("{}: model.family = \"{}\" has no counterpart in {}; export it with --to safetensors", run,
-           config.family, name_of(layout));
+           config.family, format);
   }
   Differences found;
   check_common(config, found);
@@ -74,8 +76,8 @@ void require_counterpart(const ModelConfig& config, Layout layout, const std::st
     check_gpt2(config, layout, found);
   }
   if (found.all().empty()) return;
-  refuse("{}: this decoder has no counterpart in {}: {}; export it with --to safetensors", run,
-         name_of(layout), fmt::join(found.all(), ", "));
+  refuse("{}: this decoder has no counterpart in {}: {}; export it with --to safetensors", run, format,
+         fmt::join(found.all(), ", "));
 }
 
 }  // namespace tril

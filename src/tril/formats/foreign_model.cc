@@ -32,6 +32,8 @@ ForeignModel open_any(const std::string& path, const std::optional<std::string>&
   if (folder_exists(path)) return open_hf_folder(path, tokenizer);
   if (path.ends_with(".bin")) return open_llama2c(path, tokenizer);
   if (path.ends_with(".safetensors")) return open_nanogpt(path, tokenizer);
+  if (path.ends_with(".json") && file_exists(path))
+    refuse("{}: is a JSON file, which holds no weights; give the Hugging Face folder that it lies in", path);
   return open_gguf_model(path, tokenizer);
 }
 

@@ -31,6 +31,9 @@ TEST_F(ForeignModels, AreKnownByFolderOrEnding) {
   EXPECT_FALSE(is_foreign_model(hf));  // a run
   EXPECT_EQ(refusal_of([&] { open_foreign_model(hf + "/"); }),
             hf + ": is a run of tril's already; use it as it is");
+  EXPECT_EQ(refusal_of([&] { open_foreign_model(hf + "/config.json"); }),
+            hf + "/config.json: is a JSON file, which holds no weights; give the Hugging Face folder that it "
+                 "lies in");
 }
 
 // Rows that no token stands for could be drawn and would enter the loss: they are left out.

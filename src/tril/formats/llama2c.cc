@@ -79,7 +79,7 @@ ModelConfig read_header(std::string_view bytes, const std::string& path) {
 }
 
 void require_llama2c(const ModelConfig& m, const std::string& name) {
-  require_counterpart(m, Layout::kGgufLlama, name);
+  require_counterpart(m, Layout::kGgufLlama, name, "llama2.c");
   std::string different;
   const auto unless = [&](bool fits, const std::string& text) {
     if (!fits) different += (different.empty() ? "" : ", ") + text;

@@ -65,6 +65,10 @@ TEST_F(Llama2c, WhatRunCFixesIsNamed) {
       refusal_of([&] { export_llama2c(exported(*filled_model(config), *tokenizer_), folder_ / "m.bin"); }),
       "runs/x: llama2.c can't compute this decoder: model.bias = true, model.rope_theta = 500000 (it has "
       "10000)");
+  EXPECT_NE(refusal_of([&] {
+              export_llama2c(exported(*filled_model(small_gpt2(270)), *tokenizer_), folder_ / "m.bin");
+            }).find("this decoder has no counterpart in llama2.c: "),
+            std::string::npos);
 }
 
 }  // namespace

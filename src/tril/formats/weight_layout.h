@@ -55,8 +55,10 @@ struct LayoutTensor {
 std::vector<LayoutTensor> layout_tensors(const ModelConfig& config, Layout layout);
 
 /// Throws Refusal where a decoder can't be written in that layout without changing what it computes: every
-/// switch in the way, by name and value. `run` names the model.
-void require_counterpart(const ModelConfig& config, Layout layout, const std::string& run);
+/// switch in the way, by name and value. `run` names the model; `format` what is written in that layout
+/// (default: the layout's own name).
+void require_counterpart(const ModelConfig& config, Layout layout, const std::string& run,
+                         std::string_view format = {});
 
 /// The tensor's numbers as the file has them, from the model's parameters (f32, or f64 rounded). `out` has
 /// rows() · columns() places.
