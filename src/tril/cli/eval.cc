@@ -72,6 +72,7 @@ int evaluate_run(const Asked& asked, const Common& common) {
   const std::string split = asked.data ? "data" : asked.split.value_or("validation");
   const Part part = asked.data ? Part::kTrain : split == "test" ? Part::kTest : Part::kValidation;
   Tape tape(tape_options(run.config.run, false));
+  warn_of_seen_targets(run);
   const std::optional<Evaluation> found = evaluate(*run.model, tape, corpus.part(part));
   const Json document =
       document_of(found, split, run.step, corpus.audit.parts[static_cast<size_t>(part)].text_bytes,

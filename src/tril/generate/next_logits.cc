@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "tril/model/decoder.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
@@ -26,6 +27,7 @@ int64_t vocabulary_of(const LoadedRun& run) {
 
 NextLogits::NextLogits(const LoadedRun& run, bool cache, int64_t samples, int64_t longest)
     : run_(run), tape_(tape_options(run.config.run, false)) {
+  require_causal(run.config.model);  // with a cache or without
   const int64_t context = run.config.model.context;
   if (cache) cache_ = run.model->make_cache(samples, longest > 0 ? std::min(longest, context) : context);
 }

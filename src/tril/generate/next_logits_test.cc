@@ -27,6 +27,19 @@ LoadedRun drawn_run(const std::string& position, bool fast) {
   return run;
 }
 
+// A model that sees the future continues nothing, however it is asked.
+TEST(NextLogits, WithoutAMaskNothingIsGeneratedWithACacheOrWithout) {
+  LoadedRun run = drawn_run("learned", true);
+  run.config.model.mask = "none";
+  run.model = make_model(run.config.model, DType::f32);
+  EXPECT_THROW(NextLogits(run, true), Refusal);
+  EXPECT_THROW(NextLogits(run, false), Refusal);
+  run.config.model.mask = "causal";
+  testing::internal::CaptureStderr();
+  warn_of_seen_targets(run);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 // Token by token, past the context where the window slides, and after a text that goes another way.
 TEST(NextLogits, CachedEqualsUncached) {
   for (const char* position : {"learned", "sinusoidal", "rotary", "none"})

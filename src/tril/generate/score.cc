@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tril/base/error.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
 #include "tril/generate/generate.h"
@@ -31,6 +32,7 @@ void score_windows(const LoadedRun& run, Tape& tape, std::vector<int32_t>& ids, 
   std::vector<int32_t> padded(static_cast<size_t>(context), kPadId);
   padded.insert(padded.end(), ids.begin(), ids.end());
   for (int64_t t = 1; t < count; ++t) {
+    interrupt::check();
     tape.reset();
     const Tensor window{{1, context}, DType::i32, padded.data() + t};
     add_target(run, run.model->forward(tape, window, Rows::last), 0, ids[static_cast<size_t>(t)], out);
@@ -40,6 +42,7 @@ void score_windows(const LoadedRun& run, Tape& tape, std::vector<int32_t>& ids, 
 void score_blocks(const LoadedRun& run, Tape& tape, std::vector<int32_t>& ids, Score& out) {
   const int64_t targets = static_cast<int64_t>(ids.size()) - 1;
   for (int64_t start = 0; start < targets; start += out.context) {
+    interrupt::check();
     const int64_t length = std::min(out.context, targets - start);
     tape.reset();
     const Tensor block{{1, length}, DType::i32, ids.data() + start};
@@ -63,6 +66,7 @@ Score score(const LoadedRun& run, std::string_view text) {
   require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, vocabulary_of(run),
               false);
   warn_of_beginnings(run, text, ids);
+  warn_of_seen_targets(run);
   Score out;
   for (const UnknownToken& word : run.tokenizer->unknown(text)) out.unknown.push_back(word.text);
   if (!out.unknown.empty())

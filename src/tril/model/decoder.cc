@@ -146,10 +146,14 @@ CrossEntropy Decoder::loss(Tape& tape, const Batch& batch, Reduce reduce) const 
                               {.reduce = reduce, .cap = config_.softcap});
 }
 
+void require_causal(const ModelConfig& config) {
+  if (config.family != "decoder" || config.mask == "causal") return;
+  refuse("model.mask = \"{}\" lets every position see every other, so nothing can be generated from it",
+         config.mask);
+}
+
 std::unique_ptr<Cache> Decoder::make_cache(int64_t batch, int64_t capacity) const {
-  if (config_.mask != "causal")
-    refuse("model.mask = \"{}\" lets every position see every other, so nothing can be generated from it",
-           config_.mask);
+  require_causal(config_);
   assert(capacity <= config_.context);
   return std::make_unique<Cache>(config_.layers, batch, capacity, kv_heads_ * head_k_, kv_heads_ * head_v_,
                                  parameters_.dtype());

@@ -14,6 +14,9 @@
 
 namespace tril {
 
+/// Refuses a decoder whose positions see later ones: its logits continue nothing. Other families pass.
+void require_causal(const ModelConfig& config);
+
 class Decoder : public Model {
  public:
   /// vocab_size must be set; the configuration must be one that train/config_check.h accepts.

@@ -144,10 +144,10 @@ LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : fol
   }
 }
 
-void LoadedCheckpoint::require_tokenizer(std::string_view fingerprint) const {
+void LoadedCheckpoint::require_tokenizer(std::string_view fingerprint, std::string_view file) const {
   if (tokenizer_ == fingerprint) return;
-  refuse("{}: was trained with another tokenizer: its fingerprint is {}, the run's tokenizer.json has {}",
-         folder_, tokenizer_, fingerprint);
+  refuse("{}: was trained with another tokenizer: its fingerprint is {}, {} has {}", folder_, tokenizer_,
+         file, fingerprint);
 }
 
 void require_tensors(const SafetensorsFile& file, std::span<const TensorSpec> expected) {

@@ -65,8 +65,9 @@ class LoadedCheckpoint {
   /// Only where all parts were asked for.
   const SafetensorsFile& optimizer() const { return *optimizer_; }
 
-  /// Refuses where the checkpoint was trained with another tokenizer, with both fingerprints.
-  void require_tokenizer(std::string_view fingerprint) const;
+  /// Refuses where the checkpoint was trained with another tokenizer than that of `file`, with both
+  /// fingerprints.
+  void require_tokenizer(std::string_view fingerprint, std::string_view file) const;
 
  private:
   std::string folder_;

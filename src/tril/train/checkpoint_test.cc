@@ -139,13 +139,12 @@ TEST_F(CheckpointTest, DamagedBestFallsBackForUse) {
 TEST_F(CheckpointTest, ForeignCheckpointsAreRefusedWithBothValues) {
   train(at("run"));
   const LoadedCheckpoint loaded = RunFolder::view(at("run")).load(9);
-  loaded.require_tokenizer(std::string(64, 'a'));
+  loaded.require_tokenizer(std::string(64, 'a'), "t.json");
   EXPECT_EQ(
-      refusal_of([&] { loaded.require_tokenizer("bb"); }),
-      fmt::format(
-          "{}/checkpoints/step-00000009: was trained with another tokenizer: its fingerprint is {}, the "
-          "run's tokenizer.json has bb",
-          at("run"), std::string(64, 'a')));
+      refusal_of([&] { loaded.require_tokenizer("bb", "t.json"); }),
+      fmt::format("{}/checkpoints/step-00000009: was trained with another tokenizer: its fingerprint is {}, "
+                  "t.json has bb",
+                  at("run"), std::string(64, 'a')));
   const std::vector<TensorSpec> same = {{"weights", StoredType::kF32, {2, 3}}};
   require_tensors(loaded.model(), same);
   const std::vector<TensorSpec> other = {{"weights", StoredType::kF32, {3, 2}}};

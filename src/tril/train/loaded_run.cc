@@ -5,6 +5,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/log.h"
 #include "tril/base/table.h"
 #include "tril/model/parameter_count.h"
 #include "tril/model/registry.h"
@@ -90,10 +91,14 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
   if (!overrides.dtype.empty()) run.config.run.dtype = overrides.dtype;
   if (overrides.engine == "fast" && overrides.dtype.empty()) run.config.run.dtype = "f32";
-  run.tokenizer = load_tokenizer(folder.at("tokenizer.json"));
+  const std::string tokenizer = folder.at("tokenizer.json");
+  if (surely_missing(tokenizer))
+    refuse("{}: is missing; put it back, or have it made again from the run's text: tril resume {}",
+           tokenizer, folder.path());
+  run.tokenizer = load_tokenizer(tokenizer);
   run.config.model.vocab_size = run.tokenizer->vocab_size();
   require_rows(run, checkpoint);
-  checkpoint.require_tokenizer(run.tokenizer->fingerprint());
+  checkpoint.require_tokenizer(run.tokenizer->fingerprint(), tokenizer);
   if (const std::string data = folder.at("data.json"); !surely_missing(data))
     require_same_text(data, read_manifest(data), checkpoint.source());
   require_parameter_count(run.config.model, checkpoint.model());
@@ -107,6 +112,13 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
                          run.tokenizer->kind() == "bpe");  // BPE has a beginning where its file adds it
   run.ends = ends_of(folder, run);
   return run;
+}
+
+void warn_of_seen_targets(const LoadedRun& run) {
+  const ModelConfig& model = run.config.model;
+  if (model.family != "decoder" || model.mask == "causal") return;
+  log::warn("{}: with model.mask = \"{}\" each position sees its own target: the figure is no prediction",
+            run.path, model.mask);
 }
 
 Corpus open_corpus(const LoadedRun& run, bool announce) {

@@ -44,6 +44,10 @@ struct RunOverrides {
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step = std::nullopt,
                    const RunOverrides& overrides = {});
 
+/// Warns where the model's positions see their own targets (model.mask = "none"), so that a loss tells
+/// nothing.
+void warn_of_seen_targets(const LoadedRun& run);
+
 /// The run's own text, read again with its tokenizer. Throws Refusal where it is not what the run was trained
 /// on any more. `announce`: notes and warnings on the text are printed.
 Corpus open_corpus(const LoadedRun& run, bool announce = true);

@@ -71,7 +71,7 @@ class Loop {
         data_seconds_(data_seconds) {}
 
   void restore(const LoadedCheckpoint& checkpoint) {
-    checkpoint.require_tokenizer(fingerprint_);
+    checkpoint.require_tokenizer(fingerprint_, "the run's text gives one that");
     const std::string where = checkpoint.folder() + "/state.json";
     const Json state = Json::parse(checkpoint.state());
     const auto field = [&](const char* name) -> const Json& {
@@ -381,8 +381,14 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
 
 namespace {
 
-std::shared_ptr<const Tokenizer> own_tokenizer(const RunFolder& folder) {
-  return folder.has("tokenizer.json") ? load_tokenizer(folder.at("tokenizer.json")) : nullptr;
+// The run's tokenizer, held to the checkpoint before any text is read with it; null where its file is gone.
+std::shared_ptr<const Tokenizer> own_tokenizer(const RunFolder& folder,
+                                               const std::optional<LoadedCheckpoint>& checkpoint) {
+  const std::string path = folder.at("tokenizer.json");
+  if (surely_missing(path)) return nullptr;
+  auto tokenizer = load_tokenizer(path);
+  if (checkpoint) checkpoint->require_tokenizer(tokenizer->fingerprint(), path);
+  return tokenizer;
 }
 
 }  // namespace
@@ -402,7 +408,9 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   const Config lasting = config;  // what config.toml is to say: the number of threads is this call's
   if (overrides.threads > 0) config.run.threads = overrides.threads;
   use_threads(config.run);
-  if (checkpoint && checkpoint->step() >= config.train.steps) {
+  const std::shared_ptr<const Tokenizer> tokenizer = own_tokenizer(folder, checkpoint);
+  if (checkpoint && checkpoint->step() >= config.train.steps && tokenizer &&
+      has_manifest(folder.at("data.json"), checkpoint->source())) {
     if (auto result = read_result(folder.at("result.json"), checkpoint->step())) {
       folder.go_on_from(checkpoint);
       log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
@@ -413,7 +421,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   }
   const Clock clock;
   const Corpus corpus =
-      read_run_text(folder.path(), config, own_tokenizer(folder), checkpoint ? checkpoint->source() : "");
+      read_run_text(folder.path(), config, tokenizer, checkpoint ? checkpoint->source() : "");
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   if (options.plan) options.plan(config, corpus);

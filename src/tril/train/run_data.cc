@@ -38,6 +38,12 @@ void require_same_text(const std::string& path, const nlohmann::json& manifest, 
       path, said, source);
 }
 
+bool has_manifest(const std::string& path, const std::string& source) {
+  if (surely_missing(path)) return false;
+  require_same_text(path, read_manifest(path), source);
+  return true;
+}
+
 Corpus read_text(const Config& config, std::shared_ptr<const Tokenizer> tokenizer, bool announce) {
   CorpusOptions options;
   options.tokenizer = std::move(tokenizer);

@@ -19,6 +19,9 @@ nlohmann::json read_manifest(const std::string& path);
 /// Refuses a manifest whose text is not the checkpoint's own `source` ("": it keeps none).
 void require_same_text(const std::string& path, const nlohmann::json& manifest, const std::string& source);
 
+/// Whether RUN/data.json is there. Throws Refusal where it is damaged or of another text than `source`.
+bool has_manifest(const std::string& path, const std::string& source);
+
 /// The text that a configuration names, as training reads it; `tokenizer` in place of one made from it.
 Corpus read_text(const Config& config, std::shared_ptr<const Tokenizer> tokenizer, bool announce = true);
 

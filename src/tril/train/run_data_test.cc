@@ -40,6 +40,15 @@ TEST_F(RunDataTest, AManifestOfAnotherTextIsRefused) {
                 "another run");
 }
 
+TEST_F(RunDataTest, AManifestIsThereDamagedOrMissing) {
+  EXPECT_FALSE(has_manifest(folder_.at("none.json"), "a"));
+  EXPECT_EQ(refusal(R"({"source": {"sha256": "a"}, "tokenizer": {"fingerprint": "b"}})"), "");
+  EXPECT_TRUE(has_manifest(path_, "a"));
+  EXPECT_NE(refusal_of([&] { has_manifest(path_, "b"); }), "");
+  put(path_, "{");
+  EXPECT_NE(refusal_of([&] { has_manifest(path_, "a"); }), "");
+}
+
 TEST_F(RunDataTest, AResultCountsForItsOwnStepsOnly) {
   EXPECT_EQ(read_result(path_, 5), std::nullopt);
   put(path_, "{\"steps\": 5}");
