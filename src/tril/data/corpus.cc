@@ -32,6 +32,8 @@ void take_stories(CorpusWork& work) {
   const auto have = static_cast<int64_t>(texts.size());
   if (wanted <= 0) return;
   if (have > wanted) {
+    work.note(fmt::format("{}: the first {} of {} are taken; --set data.stories=0 takes all",
+                          work.source.name(), with_commas(wanted), counted(have, "document")));
     texts.resize(static_cast<size_t>(wanted));
   } else if (have < wanted) {
     work.note(fmt::format("{}: {}, fewer than the {} asked for: all are taken", work.source.name(),

@@ -134,7 +134,7 @@ void WordCorpus::choose_tokenizer(const std::vector<int64_t>& counts) {
   if (size < cap) {
     work_.note(fmt::format("the vocabulary has {} ids, not {}: the training text has no more words{}",
                            with_commas(size), with_commas(cap),
-                           min_count > 1 ? fmt::format(" that occur {} times", min_count) : ""));
+                           min_count > 1 ? fmt::format(" that occur {} times or more", min_count) : ""));
   }
   work_.corpus.tokenizer = std::make_shared<WordTokenizer>(choice.words);
 }
