@@ -81,15 +81,15 @@ TEST(Broken, WithPositionsOrderMustBeSeen) {
 TEST(Broken, WideFirstWeightsAreNoEvenGuess) {
   EXPECT_EQ(failing_rows("first_weights"), (Rows{{"window", {"first loss"}}, {"decoder", {"first loss"}}}));
 }
+// What such a fault does to training besides depends on what the vector library makes of huge exponents.
 TEST(Broken, EverySoftmaxTakesTheLargestOffFirst) {
-  EXPECT_EQ(failing_rows("softmax_shift"),
-            (Rows{{"window", {"stable softmax"}}, {"decoder", {"stable softmax"}}}));
-  EXPECT_EQ(failing_rows("attention_shift"),
-            (Rows{{"window", {"stable softmax"}}, {"decoder", {"stable softmax"}}}));
-  EXPECT_EQ(failing_rows("loss_shift"),
-            (Rows{{"window", {"stable softmax"}}, {"decoder", {"stable softmax"}}}));
-  EXPECT_EQ(failing_rows("head_loss_shift"),
-            (Rows{{"window", {"stable softmax"}}, {"decoder", {"stable softmax"}}}));
+  for (const char* broken : {"softmax_shift", "attention_shift", "loss_shift", "head_loss_shift"}) {
+    const Rows rows = failing_rows(broken);
+    for (const char* family : {"window", "decoder"}) {
+      ASSERT_EQ(rows.count(family), 1u) << broken << ": " << family;
+      EXPECT_EQ(rows.at(family).front(), "stable softmax") << broken << ": " << family;
+    }
+  }
 }
 TEST(Broken, ADroppedGradientDiffersFromDifferences) {
   EXPECT_EQ(failing_rows("gradient_dropped"), (Rows{{"window", {"gradients, small", "gradients"}},
