@@ -86,7 +86,7 @@ TEST_F(Interrupts, WhileATextIsReadLeaveNothingAndOneLine) {
 
 TEST_F(Interrupts, WhileWorkIsDoneLeaveNothingAndOneLine) {
   std::string text;
-  for (int i = 0; text.size() < 30000000; ++i)
+  for (int64_t i = 0; text.size() < 30000000; ++i)
     text += "the " + std::to_string(i * 7919 % 100003) + " cats and dogs of number " + std::to_string(i) +
             " ran\n" + (i % 9 == 0 ? "\n" : "");
   write_file_atomically(folder_ / "big.txt", text);
