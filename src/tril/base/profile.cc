@@ -129,6 +129,7 @@ std::vector<ProfileRow> dearest_ops(const Profile& profile, size_t count) {
     row.bytes += span.bytes;
   }
   std::vector<ProfileRow> rows;
+  rows.reserve(sums.size());
   for (auto& [key, row] : sums) rows.push_back(std::move(row));
   std::stable_sort(rows.begin(), rows.end(),
                    [](const ProfileRow& a, const ProfileRow& b) { return a.own > b.own; });
