@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "tril/base/clock.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/table.h"
@@ -15,10 +16,6 @@
 namespace tril {
 namespace {
 constexpr double kDrawEvery = 0.1, kPrintEvery = 5, kRateOver = 10;  // seconds
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int columns() {
   winsize size{};

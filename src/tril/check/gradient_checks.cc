@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "tril/autograd/gradient_check.h"
+#include "tril/base/clock.h"
 #include "tril/check/check.h"
 #include "tril/check/examples.h"
 #include "tril/model/registry.h"
@@ -42,9 +42,9 @@ class Probe {
   uint64_t sides() const { return sides_; }
   /// Seconds of one evaluation, which grow with the examples' numbers.
   double time_once() {
-    const auto start = std::chrono::steady_clock::now();
+    const double start = steady_seconds();
     loss();
-    return std::max(1e-6, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    return std::max(1e-6, steady_seconds() - start);
   }
   /// Keeps this share of the examples: of a block's tokens (at least two), or of the windows (at least one).
   void shorten(double share) {

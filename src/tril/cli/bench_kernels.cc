@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "tril/base/build_info.h"
+#include "tril/base/clock.h"
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
@@ -25,20 +25,16 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMostFlops = 1e10, kMostPlainFlops = 1e8, kWorthTelling = 1.2;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 // The best time of runs that fill `seconds`, at least one.
 template <class Body>
 double best_time(double seconds, const Body& body) {
   double best = 1e300;
-  const double start = now();
+  const double start = steady_seconds();
   do {
-    const double before = now();
+    const double before = steady_seconds();
     body();
-    best = std::min(best, now() - before);
-  } while (now() - start < seconds);
+    best = std::min(best, steady_seconds() - before);
+  } while (steady_seconds() - start < seconds);
   return std::max(best, 1e-9);
 }
 
@@ -96,17 +92,17 @@ class Inputs {
   Passes time(Engine engine, double seconds) {
     Tape tape({engine, DType::f32, true});
     Passes best;
-    const double start = now();
+    const double start = steady_seconds();
     do {
-      const double begin = now();
+      const double begin = steady_seconds();
       const Var y = call(tape);
-      const double middle = now();
+      const double middle = steady_seconds();
       std::fill(y.g<float>(), y.g<float>() + y.count(), 1e-3f);
-      const double back = now();
+      const double back = steady_seconds();
       tape.backward(tape.make({}, true), 0);
       best.forward = std::min(best.forward, std::max(1e-9, middle - begin));
-      best.backward = std::min(best.backward, std::max(1e-9, now() - back));
-    } while (now() - start < seconds);
+      best.backward = std::min(best.backward, std::max(1e-9, steady_seconds() - back));
+    } while (steady_seconds() - start < seconds);
     return best;
   }
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/build_info.h"
+#include "tril/base/clock.h"
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
@@ -160,9 +161,9 @@ void measure(const BenchRow& row, Json& rows, Json& skipped) {
     return std::all_of(sides.begin(), sides.end(), [](const Side& s) { return s.done; });
   };
   for (int round = 0; round < row.rounds && (round == 0 || !all_done()); ++round) {
-    const double start = now();
+    const double start = steady_seconds();
     Timed timed = ours();
-    timed.seconds = now() - start;
+    timed.seconds = steady_seconds() - start;
     rates.push_back(timed.rate);
     if (timed.rate > best.rate) best = timed;
     for (Side& side : sides)

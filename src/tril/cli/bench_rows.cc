@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include "tril/cli/child.h"
@@ -52,10 +51,6 @@ Contest program_contest(const PeerSettings& settings, const std::string& name, d
   Contest contest = script_contest(settings, name, goal, "program.py", {{"as built", words}});
   contest.first_limit = contest.last_limit = 0.5;  // other draws: only that both learn the same thing
   return contest;
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::string scratch_file(const std::string& name) {

@@ -70,8 +70,6 @@ Contest no_contest(std::string against, std::string why);
 /// A contest with one of program_names(), by bench/peers/program.py.
 Contest program_contest(const PeerSettings& settings, const std::string& name, double goal,
                         std::vector<std::string> more = {});
-/// Seconds since some beginning.
-double now();
 /// A file that goes with the program, by name.
 std::string scratch_file(const std::string& name);
 

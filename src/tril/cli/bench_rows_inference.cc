@@ -6,6 +6,7 @@
 #include <memory>
 #include <numeric>
 
+#include "tril/base/clock.h"
 #include "tril/base/threads.h"
 #include "tril/cli/bench_rows.h"
 #include "tril/model/registry.h"
@@ -44,11 +45,11 @@ double read_rate() {
   std::vector<float> sums(kPieces);
   double best = 0;
   for (int round = 0; round < 5; ++round) {
-    const double start = now();
+    const double start = steady_seconds();
     parallel_for(kPieces, [&](int64_t i) {
       sums[static_cast<size_t>(i)] = rows::sum(large.data() + i * (kNumbers / kPieces), kNumbers / kPieces);
     });
-    best = std::max(best, static_cast<double>(kNumbers) * sizeof(float) / (now() - start));
+    best = std::max(best, static_cast<double>(kNumbers) * sizeof(float) / (steady_seconds() - start));
   }
   return best + 0 * std::accumulate(sums.begin(), sums.end(), 0.0);
 }
@@ -78,10 +79,10 @@ Timed decode(const Model& model, int64_t count) {
   };
   std::vector<int32_t> next = {step(prompt)};
   next = {step(next)};
-  const double start = now();
+  const double start = steady_seconds();
   for (int64_t n = 0; n < count; ++n) next = {step(next)};
   Timed timed;
-  timed.seconds = now() - start;
+  timed.seconds = steady_seconds() - start;
   timed.rate = static_cast<double>(count) / timed.seconds;
   return timed;
 }
@@ -94,9 +95,9 @@ Timed read_prompt(const Model& model, int64_t length) {
   for (int round = 0; round < 2; ++round) {  // the first sets up memory
     tape.reset();
     cache->rewind(0);
-    const double start = now();
+    const double start = steady_seconds();
     model.step(tape, {{1, length}, DType::i32, ids.data()}, *cache, Rows::last);
-    timed.seconds = now() - start;
+    timed.seconds = steady_seconds() - start;
   }
   timed.rate = static_cast<double>(length) / timed.seconds;
   return timed;
@@ -104,9 +105,9 @@ Timed read_prompt(const Model& model, int64_t length) {
 
 Timed evaluate_block(const Model& model, Tape& tape, const Tokens& tokens) {
   Timed timed;
-  const double start = now();
+  const double start = steady_seconds();
   const std::optional<Evaluation> found = evaluate(model, tape, tokens);
-  timed.seconds = now() - start;
+  timed.seconds = steady_seconds() - start;
   timed.rate = static_cast<double>(found->targets) / timed.seconds;
   timed.first_loss = timed.last_loss = found->loss();
   return timed;

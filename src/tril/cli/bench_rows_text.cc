@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tril/base/clock.h"
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
@@ -105,13 +106,13 @@ BenchRow whole_row(const PeerSettings& settings) {
     return [=] {
       std::filesystem::remove_all(run);
       const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-      const double start = now();
+      const double start = steady_seconds();
       const ChildResult child =
           run_child(std::vector<std::string>{program, "train", "one-head-smoke", "--data", path, "--out", run,
                                              "--json", "--quiet"},
                     true);
       Timed timed;
-      timed.seconds = now() - start;
+      timed.seconds = steady_seconds() - start;
       timed.rate = 1 / timed.seconds;
       const auto json = nlohmann::json::parse(child.out, nullptr, false);
       if (child.exit_code != 0 || !json.is_object())

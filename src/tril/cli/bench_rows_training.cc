@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "tril/base/clock.h"
 #include "tril/base/file.h"
 #include "tril/base/threads.h"
 #include "tril/cli/bench_rows.h"
@@ -85,7 +86,7 @@ Timed train(const Training& work, const Prepared& prepared) {
   Timed timed;
   timed.first_loss = timed.last_loss = trainer.step().loss;
   int64_t units = 0;
-  const double start = now();
+  const double start = steady_seconds();
   for (int64_t step = 2; step <= work.steps; ++step) {
     const StepResult done = trainer.step();
     units += work.unit == Unit::kTargets ? done.targets
@@ -93,7 +94,7 @@ Timed train(const Training& work, const Prepared& prepared) {
                                          : prepared.config.train.batch;
     timed.last_loss = done.loss;
   }
-  timed.seconds = now() - start;
+  timed.seconds = steady_seconds() - start;
   timed.rate = static_cast<double>(units) / timed.seconds;
   return timed;
 }

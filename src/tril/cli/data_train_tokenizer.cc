@@ -1,8 +1,8 @@
 // tril data train-tokenizer: byte-level BPE merges from a text.
-#include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tril/base/clock.h"
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
@@ -24,7 +24,7 @@ struct Asked {
 };
 
 int train(const Asked& asked, const Common& common) {
-  const auto start = std::chrono::steady_clock::now();
+  const double start = steady_seconds();
   require_output_place(*asked.out, {asked.path});
   DataSettings data;
   data.path = asked.path;
@@ -44,7 +44,7 @@ int train(const Asked& asked, const Common& common) {
   const BpeTokenizer tokenizer(trainer.train());
   progress.finish();
   write_file_atomically(*asked.out, tokenizer.to_json());
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double seconds = steady_seconds() - start;
   if (tokenizer.vocab_size() < *asked.vocab) {
     log::note("{}: no pair is left to merge: {} ids, fewer than the {} asked for", source.name(),
               with_commas(tokenizer.vocab_size()), with_commas(*asked.vocab));

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <new>
 
 #include "tril/base/build_info.h"
+#include "tril/base/clock.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/memory.h"
@@ -32,12 +32,10 @@ using Json = nlohmann::ordered_json;
 
 class Clock {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return steady_seconds() - start_; }
 
  private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double start_ = steady_seconds();
 };
 
 Json number_or_null(std::optional<double> value) {

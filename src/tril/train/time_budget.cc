@@ -1,18 +1,15 @@
 // The number of steps that a time gives.
 #include "tril/train/time_budget.h"
 
+#include "tril/base/clock.h"
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 namespace tril {
 namespace {
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-const double begun = now();  // before main()
+const double begun = steady_seconds();  // before main()
 
 constexpr double kFall = 0.2;   // the share of the time in which the rate falls
 constexpr double kExit = 0.05;  // seconds to print, free and end
@@ -20,7 +17,7 @@ constexpr double kExit = 0.05;  // seconds to print, free and end
 }  // namespace
 
 double program_seconds() {
-  return now() - begun;
+  return steady_seconds() - begun;
 }
 
 TimeBudget::TimeBudget(double minutes, double spent, int64_t done)
