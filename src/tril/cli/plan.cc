@@ -26,18 +26,12 @@ Json by_part(const Corpus& corpus, int64_t PartAudit::*count) {
   return all;
 }
 
-// One target for each window, one for each position of a block.
-int64_t targets_a_step(const Config& config) {
-  return config.train.batch * (config.model.family == "decoder" ? config.train.block : 1);
-}
-
 }  // namespace
 
 Json plan_json(const Config& config, const Corpus& corpus) {
   constexpr double kMeasured = 0.5;  // seconds
   const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
-  require_memory(config, validation, machine_memory());
-  const MemoryPlan memory = plan_memory(config, validation);
+  const MemoryPlan memory = require_memory(config, validation, machine_memory());
   const double reading = program_seconds();
   const double seconds =
       config.train.minutes > 0

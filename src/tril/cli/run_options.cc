@@ -37,14 +37,14 @@ void refuse_unknown(const LoadedRun& run, const std::string& text) {
 // What every training command says before it starts, and where it refuses what the machine can't hold.
 void tell_plan(const Config& config, const Corpus& corpus) {
   const int64_t targets = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
-  require_memory(config, targets, machine_memory());
-  const std::string memory = memory_text(plan_memory(config, targets));  // before guess_speed() takes some
+  const MemoryPlan memory =
+      require_memory(config, targets, machine_memory());  // before guess_speed() takes some
+  const bool timed = config.train.minutes > 0;
+  if (!timed && log::quiet()) return;  // nobody would read the guess, which takes a moment
   const Speed speed = guess_speed(config);
-  if (config.train.minutes > 0) require_time(config, corpus, speed);
-  log::note("plan: {}{}", memory,
-            config.train.minutes > 0
-                ? ""
-                : fmt::format("; about {}", short_time(run_seconds(config, corpus, speed))));
+  if (timed) require_time(config, corpus, speed);
+  log::note("plan: {}{}", memory_text(memory),
+            timed ? "" : fmt::format("; about {}", short_time(run_seconds(config, corpus, speed))));
 }
 
 }  // namespace

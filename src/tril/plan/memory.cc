@@ -81,9 +81,9 @@ MemoryPlan plan_memory(const Config& config, int64_t validation_targets) {
   return plan;
 }
 
-void require_memory(const Config& config, int64_t validation_targets, int64_t machine) {
+MemoryPlan require_memory(const Config& config, int64_t validation_targets, int64_t machine) {
   const MemoryPlan plan = plan_memory(config, validation_targets);
-  if (plan.total() <= machine) return;
+  if (plan.total() <= machine) return plan;
   std::string fits;
   const auto try_one = [&](Config other, const std::string& what) {
     const int64_t total = plan_memory(other, validation_targets).total();

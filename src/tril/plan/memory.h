@@ -27,9 +27,9 @@ MemoryPlan plan_memory(const Config& config, int64_t validation_targets);
 int64_t step_bytes(const Config& config);
 int64_t evaluation_bytes(const Config& config, int64_t targets);
 
-/// Throws Refusal where the plan is over `machine` bytes: both numbers, and which of recompute, accumulate
-/// and a smaller batch would fit, or that none does.
-void require_memory(const Config& config, int64_t validation_targets, int64_t machine);
+/// The plan of a configuration that fits. Throws Refusal where it is over `machine` bytes: both numbers, and
+/// which of recompute, accumulate and a smaller batch would fit, or that none does.
+MemoryPlan require_memory(const Config& config, int64_t validation_targets, int64_t machine);
 
 /// "61.2 MB: parameters 1.3 MB, gradients 1.3 MB, …".
 std::string memory_text(const MemoryPlan& plan);

@@ -2,44 +2,38 @@
 #include "tril/plan/speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
+#include "tril/base/clock.h"
 #include "tril/model/multiplies.h"
 #include "tril/ops/gemm.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
-namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 int64_t targets_a_step(const Config& config) {
   return config.train.batch * (config.model.family == "decoder" ? config.train.block : 1);
 }
 
-}  // namespace
-
 Speed measure_speed(const Config& config, const Corpus& corpus, double seconds) {
   Speed speed;
-  const double begun = now();
+  const double begun = steady_seconds();
   Trainer trainer(config, corpus);
   trainer.step();  // the first takes memory and writes code for the shapes
-  const double started = now();
+  const double started = steady_seconds();
   speed.start = started - begun;
   int64_t steps = 0;
   do {
     trainer.step();
     ++steps;
-  } while (now() - started < seconds);
-  speed.step = (now() - started) / static_cast<double>(steps);
+  } while (steady_seconds() - started < seconds);
+  speed.step = (steady_seconds() - started) / static_cast<double>(steps);
 
   const int64_t some = std::max<int64_t>(targets_a_step(config), 1);
-  const double before = now();
+  const double before = steady_seconds();
   if (const auto found = trainer.evaluate(corpus.validation(), some))
-    speed.evaluation = (now() - before) / static_cast<double>(std::max<int64_t>(found->targets, 1));
+    speed.evaluation =
+        (steady_seconds() - before) / static_cast<double>(std::max<int64_t>(found->targets, 1));
   return speed;
 }
 
@@ -50,13 +44,13 @@ double product_rate() {
   std::vector<float> c(kSize * kSize);
   const Gemm square{.m = kSize, .n = kSize, .k = kSize};
   gemm(square, a.data(), b.data(), c.data());
-  const double begun = now();
+  const double begun = steady_seconds();
   int64_t products = 0;
   do {
     gemm(square, a.data(), b.data(), c.data());
     ++products;
-  } while (now() - begun < kSeconds);
-  return static_cast<double>(products * kSize * kSize * kSize) / (now() - begun);
+  } while (steady_seconds() - begun < kSeconds);
+  return static_cast<double>(products * kSize * kSize * kSize) / (steady_seconds() - begun);
 }
 
 // Products are about half of a step's time in small models, and the others' kernels are less square.

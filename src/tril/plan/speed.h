@@ -22,6 +22,9 @@ double product_rate();
 /// A guess from product_rate() alone, before anything is trained.
 Speed guess_speed(const Config& config);
 
+/// One target for each window of a batch, one for each position of a block.
+int64_t targets_a_step(const Config& config);
+
 /// How many validation targets the run's evaluations take in all, and the whole run in seconds.
 double evaluated_targets(const Config& config, const Corpus& corpus);
 double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed);
