@@ -119,6 +119,15 @@ void fill_tile(const Sizes& s, const Tile& t, const Values& in, float* tile) {
   });
 }
 
+/// What is taken off a row before its exponentials, so that none overflows: its largest logit.
+float shift_of([[maybe_unused]] const float* row, [[maybe_unused]] int64_t columns) {
+#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
+  return 0;
+#else
+  return rows::max(row, columns);
+#endif
+}
+
 // A row's sum of exponentials runs over its tiles with the largest logit so far, and is scaled when that
 // grows.
 void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, float* loss) {
@@ -130,11 +139,7 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
     each_row(t, [&](int64_t r) {
       const float* row = tile + r * t.columns;
       float& so_far = lse[t.row + r];
-#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
-      const float top = 0;
-#else
-      const float top = rows::max(row, t.columns);
-#endif
+      const float top = shift_of(row, t.columns);
       const float here = top + std::log(rows::exp_sum_only(row, top, t.columns));
       const float high = std::max(so_far, here);
       so_far = so_far == kNone ? here : high + std::log(std::exp(so_far - high) + std::exp(here - high));
@@ -159,11 +164,7 @@ void forward_kept(const Sizes& s, const Values& in, float* tile, float* lse, flo
   each_row(t, [&](int64_t r) {
     float* row = tile + r * t.columns;
     if (in.b != nullptr) rows::accumulate(in.b, row, t.columns);
-#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
-    const float top = 0;
-#else
-    const float top = rows::max(row, t.columns);
-#endif
+    const float top = shift_of(row, t.columns);
     hits[r] = in.target[r] >= 0 ? row[in.target[r]] : 0;
     const float sum = rows::exp_sum(row, top, row, t.columns);
     inverse[r] = 1 / sum;
