@@ -2,14 +2,13 @@
 // moments: resume ends at the same bits as the unbroken run.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
 #include <regex>
 
 #include "program.h"
-#include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/base/fault.h"
 #include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
@@ -57,27 +56,6 @@ std::string outcome(const std::string& path) {
          read_file(checkpoint + "/optimizer.safetensors");
 }
 
-/// Runs body with its notes and warnings unseen; returns the exit status that the program would give.
-int status_of(const std::function<void()>& body) {
-  int status = 0;
-  testing::internal::CaptureStderr();
-  try {
-    body();
-  } catch (const Error& error) {
-    status = error.exit_code();
-  }
-  testing::internal::GetCapturedStderr();
-  return status;
-}
-
-int status_in_child(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) ::_exit(status_of(body));
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
 class TrainFaults : public testing::Test {
  protected:
   void SetUp() override {
@@ -104,7 +82,7 @@ class TrainFaults : public testing::Test {
         fault::plan(fmt::format("any:{}:{}", n, effect));
         train(path);
       };
-      const int status = dies ? status_in_child(broken_off) : status_of(broken_off);
+      const int status = dies ? in_child(broken_off) : status_of(broken_off);
       fault::plan("");
       ASSERT_TRUE(dies ? status == fault::kKilled : status == 0 || status == kExitRefused)
           << n << ": " << status;

@@ -11,10 +11,7 @@ namespace {
 
 std::vector<CheckRow> check_fresh(const std::vector<std::string>& settings) {
   Config config = small_run(settings);
-  CorpusOptions quiet;
-  quiet.announce = false;
-  const Corpus corpus = build_corpus(config.data, quiet);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  const Corpus corpus = corpus_for(config);
   const std::unique_ptr<Model> model = fresh_model(config);
   return check_model({config, &corpus, model.get(), "fresh weights"});
 }

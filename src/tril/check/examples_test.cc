@@ -12,10 +12,7 @@ namespace {
 
 TEST(CheckExamples, FullWindowsHaveNoPaddingAndFirstOnesAreInOrder) {
   Config config = small_run();
-  CorpusOptions quiet;
-  quiet.announce = false;
-  const Corpus corpus = build_corpus(config.data, quiet);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  const Corpus corpus = corpus_for(config);
   const std::unique_ptr<Model> model = make_model(config.model, DType::f32);
   const Examples full = spread_examples(*model, corpus, 8, true);
   EXPECT_EQ(full.count, 8);
@@ -32,10 +29,7 @@ TEST(CheckExamples, FullWindowsHaveNoPaddingAndFirstOnesAreInOrder) {
 
 TEST(CheckExamples, ADecodersTargetsStandInOneBlock) {
   Config config = small_run({"model.family=decoder"});
-  CorpusOptions quiet;
-  quiet.announce = false;
-  const Corpus corpus = build_corpus(config.data, quiet);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  const Corpus corpus = corpus_for(config);
   const std::unique_ptr<Model> model = make_model(config.model, DType::f32);
   const Examples first = first_targets(*model, corpus, 4), part = first.first_part(2);
   EXPECT_EQ(first.text(), "1 block of 4 tokens at the start of the training part");

@@ -7,14 +7,6 @@
 namespace tril {
 namespace {
 
-Corpus corpus_for(Config& config) {
-  CorpusOptions quiet;
-  quiet.announce = false;
-  Corpus corpus = build_corpus(config.data, quiet);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
-  return corpus;
-}
-
 // 12 steps, an evaluation of 200 targets at steps 1, 5, 10 and 12, and the whole part at the end.
 TEST(PlanSpeed, TheRunIsItsStepsAndItsEvaluations) {
   Config config = small_run();

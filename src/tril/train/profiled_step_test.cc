@@ -12,14 +12,6 @@
 namespace tril {
 namespace {
 
-Corpus corpus_for(Config& config) {
-  CorpusOptions quiet;
-  quiet.announce = false;
-  Corpus corpus = build_corpus(config.data, quiet);
-  config.model.vocab_size = corpus.tokenizer->vocab_size();
-  return corpus;
-}
-
 // The trace as a reader of Chrome's format sees it: every op lies inside the step, ops of the two directions
 // are there, and together they are most of the step.
 TEST(ProfiledStep, OpsLieInsideTheStepAndCoverMostOfIt) {

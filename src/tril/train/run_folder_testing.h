@@ -2,8 +2,6 @@
 // does, and its run is short enough to be broken off at every single operation on files.
 #pragma once
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <filesystem>
@@ -13,7 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/base/fault.h"
 #include "tril/base/folder_testing.h"
 #include "tril/base/hash.h"
@@ -29,46 +27,6 @@ class RunFolderTest : public testing::Test {
   const TestFolder folder_{testing::UnitTest::GetInstance()->current_test_info()->name()};
   const std::string& root_ = folder_.path();
 };
-
-inline std::string refusal_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "";
-}
-
-/// Runs body, whose warnings are not the test's; returns the exit status that the program would give.
-inline int status_of(const std::function<void()>& body) {
-  int status = 0;
-  testing::internal::CaptureStderr();
-  try {
-    body();
-  } catch (const Error& error) {
-    status = error.exit_code();
-  }
-  testing::internal::GetCapturedStderr();
-  return status;
-}
-
-/// Runs body in a child process that ends without destructors; returns its exit status.
-inline int in_child(const std::function<void()>& body) {
-  const pid_t child = ::fork();
-  if (child == 0) {
-    std::freopen("/dev/null", "w", stderr);  // its warnings are not this test's
-    int status = 0;
-    try {
-      body();
-    } catch (const Error& error) {
-      status = error.exit_code();
-    }
-    ::_exit(status);
-  }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 inline void put(const std::string& path, std::string_view bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));

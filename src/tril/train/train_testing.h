@@ -22,6 +22,15 @@ inline Config small_run(const std::vector<std::string>& settings = {}) {
   return builder.finish();
 }
 
+/// Its text, without a word about it; model.vocab_size is set to what the text gives.
+inline Corpus corpus_for(Config& config) {
+  CorpusOptions quiet;
+  quiet.announce = false;
+  Corpus corpus = build_corpus(config.data, quiet);
+  config.model.vocab_size = corpus.tokenizer->vocab_size();
+  return corpus;
+}
+
 /// metrics.jsonl without the times.
 std::string metrics_without_times(const std::string& run);
 

@@ -15,14 +15,7 @@ struct Made {
   Corpus corpus;
   Trainer trainer;
   explicit Made(const std::vector<std::string>& settings)
-      : config(small_run(settings)), corpus(build(config)), trainer(config, corpus) {}
-  static Corpus build(Config& config) {
-    CorpusOptions quiet;
-    quiet.announce = false;
-    Corpus corpus = build_corpus(config.data, quiet);
-    config.model.vocab_size = corpus.tokenizer->vocab_size();
-    return corpus;
-  }
+      : config(small_run(settings)), corpus(corpus_for(config)), trainer(config, corpus) {}
 };
 
 TEST(Trainer, StepsCountFromOneAndLossFalls) {
