@@ -48,6 +48,8 @@ TEST_F(TraceProgram, TheDocumentHoldsEveryNamedValue) {
     EXPECT_TRUE(json["values"].contains(name)) << name;
   EXPECT_EQ(json["values"]["weights"]["shape"], Json::parse("[1, 12, 12]"));
   ASSERT_EQ(json["values"]["weights"]["data"].size(), 144u);
+  EXPECT_EQ(json["values"]["weights"]["data"][1].get<double>(), 0.0);  // row 0 on column 1
+  EXPECT_EQ(json["values"]["masked_scores"]["data"][1].get<std::string>(), "-Infinity");
   EXPECT_EQ(json["values"]["weights"]["data"][143 - 12].get<double>(), 0.0);  // row 10 on column 11
   EXPECT_EQ(json["values"]["masked_scores"]["data"][143 - 12].get<std::string>(), "-Infinity");
   EXPECT_TRUE(json["values"]["scores"]["data"][143 - 12].is_number());
@@ -55,6 +57,13 @@ TEST_F(TraceProgram, TheDocumentHoldsEveryNamedValue) {
   EXPECT_EQ(json["tokens"][0][11]["text"], "a");
   EXPECT_EQ(json["padding"][0].get<int>(), 7);  // BOS and four words
   EXPECT_EQ(json["next"][0].size(), 5u);
+}
+
+TEST_F(TraceProgram, OneValueTheListAndTheNearestName) {
+  EXPECT_EQ(Json::parse(trace({"--text", "a", "--value", "Q", "--json"}).out)["values"].size(), 1u);
+  EXPECT_THAT(trace({"--list"}).out, HasSubstr("masked_scores"));
+  EXPECT_THAT(trace({"--text", "a", "--value", "wieghts"}).err, HasSubstr("the nearest is 'weights'"));
+  EXPECT_THAT(trace({"--text", "once upon", "--value", "weights"}).out, HasSubstr("[weights]"));
 }
 
 TEST_F(TraceProgram, ItForeseesWhatGenerateForesees) {

@@ -242,28 +242,6 @@ TEST(CliGenerate, UnknownCharactersAreRefusedSkippedOrReplaced) {
   EXPECT_EQ(Json::parse(scored.out)["targets"].get<int>(), 1) << scored.err;
 }
 
-TEST_F(CliRun, TraceShowsNamedValues) {
-  const ProgramResult result = run_program({"trace", run(), "--text", "once upon a time", "--json"});
-  ASSERT_EQ(result.exit_code, 0) << result.err;
-  const Json json = Json::parse(result.out);
-  for (const char* name : {"X", "Q", "K", "V", "scores", "masked_scores", "weights", "messages", "updates",
-                           "contextual", "hidden", "logits"})
-    EXPECT_TRUE(json["values"].contains(name)) << name;
-  EXPECT_EQ(json["values"]["weights"]["shape"], Json::parse("[1, 12, 12]"));
-  EXPECT_EQ(json["values"]["weights"]["data"].size(), 144u);
-  EXPECT_EQ(json["values"]["weights"]["data"][1].get<double>(), 0.0);
-  EXPECT_EQ(json["values"]["masked_scores"]["data"][1].get<std::string>(), "-Infinity");
-  EXPECT_EQ(json["next"][0].size(), 5u);
-  EXPECT_EQ(Json::parse(run_program({"trace", run(), "--text", "a", "--value", "Q", "--json"}).out)["values"]
-                .size(),
-            1u);
-  EXPECT_THAT(run_program({"trace", run(), "--list"}).out, HasSubstr("masked_scores"));
-  EXPECT_THAT(run_program({"trace", run(), "--text", "a", "--value", "wieghts"}).err,
-              HasSubstr("the nearest is 'weights'"));
-  EXPECT_THAT(run_program({"trace", run(), "--text", "once upon", "--value", "weights"}).out,
-              HasSubstr("[weights]"));
-}
-
 // The list and the names that tests/parity/microgpt_scalar.py drew from it.
 TEST(CliTrain, MicrogptPrintsItsSamples) {
   const TemporaryFolder folder;
