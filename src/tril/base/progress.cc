@@ -1,6 +1,8 @@
 #include "tril/base/progress.h"
 
 #include <fmt/core.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -66,6 +68,13 @@ Progress::Progress(std::string_view task, int64_t total, ProgressOptions options
     : task_(task), total_(total), options_(std::move(options)), drawn_(options_.now()) {
   recent_.push_back({drawn_, options_.start, 0});
   if (options_.live) drawn_ -= kDrawEvery;  // the first update is drawn at once
+  if (!options_.watched || log::quiet()) return;
+  // Signals are for the threads that work.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  watcher_ = std::thread([this] { watch(); });
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Progress::~Progress() {
@@ -96,8 +105,32 @@ std::string Progress::compose() const {
   return line;
 }
 
-void Progress::show() {
-  const std::string line = compose();
+void Progress::watch() {
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::seconds(1), [this] { return finished_; })) {
+    lock.unlock();
+    tell_silence();
+    lock.lock();
+  }
+}
+
+void Progress::phase(std::string_view what) {
+  const std::lock_guard lock(mutex_);
+  phase_ = what;
+}
+
+void Progress::tell_silence() {
+  const std::lock_guard lock(mutex_);
+  const double time = options_.now();
+  if (finished_ || log::quiet() || time - drawn_ < kPrintEvery) return;
+  drawn_ = time;
+  const std::string what = !phase_.empty()  ? phase_
+                           : options_.bytes ? "at work"
+                                            : "step " + with_commas(recent_.back().done + 1);
+  show(fmt::format("{}; {} for {}", compose(), what, short_time(time - recent_.back().time)));
+}
+
+void Progress::show(const std::string& line) {
   if (options_.live) {
     log::live_line(cut(line, options_.width - 1));
   } else {
@@ -109,7 +142,9 @@ void Progress::show() {
 void Progress::update(int64_t done, std::string_view status, double units, std::string_view unit) {
   interrupt::check();
   if (log::quiet() || finished_) return;
+  const std::lock_guard lock(mutex_);
   const double time = options_.now();
+  phase_.clear();
   // Of updates within a tenth of a second only the newest stays, so that the window holds a hundred at most.
   if (recent_.size() > 1 && time - recent_[recent_.size() - 2].time < kDrawEvery) recent_.pop_back();
   recent_.push_back({time, done, units});
@@ -118,17 +153,22 @@ void Progress::update(int64_t done, std::string_view status, double units, std::
   unit_ = unit;
   if (time - drawn_ < (options_.live ? kDrawEvery : kPrintEvery)) return;
   drawn_ = time;
-  show();
+  show(compose());
 }
 
 void Progress::finish() {
   if (finished_) return;
-  finished_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+  }
+  ended_.notify_all();
+  if (watcher_.joinable()) watcher_.join();
   if (!shown_) return;
   if (options_.live) {
     log::live_line("");
   } else if (recent_.back().time > drawn_) {
-    show();
+    show(compose());
   }
 }
 

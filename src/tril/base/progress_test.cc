@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "tril/base/log.h"
 
 namespace tril {
@@ -13,6 +17,7 @@ ProgressOptions at(double* seconds, bool live) {
   options.live = live;
   options.width = 80;
   options.now = [seconds] { return *seconds; };
+  options.watched = false;
   return options;
 }
 
@@ -68,6 +73,50 @@ TEST(Progress, ALiveLineNeverWraps) {
   testing::internal::CaptureStderr();
   progress.finish();
   testing::internal::GetCapturedStderr();
+}
+
+// Case 20: a step of 40 seconds, an evaluation, a first step: a sign of life comes every five seconds, with
+// what is at work, the rate and the time left.
+TEST(Progress, LongSilenceIsTold) {
+  testing::internal::CaptureStderr();
+  double now = 0;
+  Progress progress("train", 1000, at(&now, false));
+  const auto wait = [&](int seconds) {
+    for (int i = 0; i < seconds; ++i) {
+      now += 1;
+      progress.tell_silence();
+    }
+  };
+  wait(11);
+  now = 20;
+  progress.update(1, "loss 3.2", 256, "targets");
+  wait(7);
+  progress.phase("evaluation");
+  wait(3);
+  now = 40;
+  progress.update(2, "loss 3.1", 512, "targets");
+  progress.finish();
+  wait(20);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "train 0/1,000, 0%; step 1 for 5 s\n"
+            "train 0/1,000, 0%; step 1 for 10 s\n"
+            "train 1/1,000, 0%, loss 3.2, 13 targets/s, 5:33:00 left\n"
+            "train 1/1,000, 0%, loss 3.2, 13 targets/s, 5:33:00 left; step 2 for 5 s\n"
+            "train 1/1,000, 0%, loss 3.2, 13 targets/s, 5:33:00 left; evaluation for 10 s\n"
+            "train 2/1,000, 0%, loss 3.1, 13 targets/s, 5:32:40 left\n");
+}
+
+// The watching thread does the same by itself, and ends with the work.
+TEST(Progress, TheWatchTellsByItself) {
+  testing::internal::CaptureStderr();
+  ProgressOptions options;
+  options.live = false;
+  std::atomic<int> looks = 0;
+  options.now = [&looks] { return 10.0 * looks++; };  // ten seconds pass between two looks
+  Progress progress("train", 10, options);
+  while (looks < 4) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  progress.finish();
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("train 0/10, 0%; step 1 for "), std::string::npos);
 }
 
 TEST(Progress, QuietShowsNothing) {

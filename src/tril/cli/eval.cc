@@ -8,6 +8,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/progress.h"
 #include "tril/base/table.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
@@ -73,7 +74,9 @@ int evaluate_run(const Asked& asked, const Common& common) {
   const Part part = asked.data ? Part::kTrain : split == "test" ? Part::kTest : Part::kValidation;
   Tape tape(tape_options(run.config.run, false));
   warn_of_seen_targets(run);
-  const std::optional<Evaluation> found = evaluate(*run.model, tape, corpus.part(part));
+  Progress progress("evaluation", corpus.audit.parts[static_cast<size_t>(part)].targets);
+  const std::optional<Evaluation> found = evaluate(*run.model, tape, corpus.part(part), 0, &progress);
+  progress.finish();
   const Json document =
       document_of(found, split, run.step, corpus.audit.parts[static_cast<size_t>(part)].text_bytes,
                   run.tokenizer->lossy());

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "tril/base/progress.h"
 #include "tril/data/blocks.h"
 #include "tril/data/windows.h"
 
@@ -18,14 +19,16 @@ int64_t numbers_of_an_example(const ModelConfig& config, int64_t positions) {
   return layers * (layer + 2 * positions * config.hidden) + positions * config.vocab_size;
 }
 
-void add_batch(const Model& model, Tape& tape, const Batch& batch, Evaluation& sum) {
+void add_batch(const Model& model, Tape& tape, const Batch& batch, Evaluation& sum, Progress* progress) {
   const CrossEntropy out = model.loss(tape, batch, Reduce::sum);
   sum.nats += out.loss.value().at(0);
   sum.targets += out.counted;
   tape.reset();
+  if (progress != nullptr) progress->update(sum.targets, {}, static_cast<double>(sum.targets), "targets");
 }
 
-Evaluation over_windows(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+Evaluation over_windows(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit,
+                        Progress* progress) {
   const Windows windows(tokens, model.config().context, kPadId);
   const int64_t total = limit > 0 ? std::min(limit, windows.targets()) : windows.targets();
   const int64_t batch = evaluation_batch(model.config(), 1);
@@ -38,12 +41,13 @@ Evaluation over_windows(const Model& model, Tape& tape, const Tokens& tokens, in
     windows.gather(std::span(which).first(static_cast<size_t>(count)), ids.data(), targets.data());
     add_batch(model, tape,
               {{{count, windows.context()}, DType::i32, ids.data()}, {{count}, DType::i32, targets.data()}},
-              sum);
+              sum, progress);
   }
   return sum;
 }
 
-Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit,
+                       Progress* progress) {
   const int64_t have = static_cast<int64_t>(tokens.ids.size()) - 1;
   const int64_t context = std::min(model.config().context, have);
   const Blocks blocks(tokens.ids, context, "the part");
@@ -65,8 +69,8 @@ Evaluation over_blocks(const Model& model, Tape& tape, const Tokens& tokens, int
       ++count, ++index;
     }
     add_batch(model, tape,
-              {{{count, length}, DType::i32, ids.data()}, {{count, length}, DType::i32, targets.data()}},
-              sum);
+              {{{count, length}, DType::i32, ids.data()}, {{count, length}, DType::i32, targets.data()}}, sum,
+              progress);
   }
   return sum;
 }
@@ -80,13 +84,14 @@ int64_t evaluation_batch(const ModelConfig& config, int64_t positions) {
                              2048);
 }
 
-std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit) {
+std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit,
+                                   Progress* progress) {
   if (model.one_target()) {
     if (Windows(tokens, model.config().context, kPadId).targets() == 0) return std::nullopt;
-    return over_windows(model, tape, tokens, limit);
+    return over_windows(model, tape, tokens, limit, progress);
   }
   if (tokens.ids.size() < 2) return std::nullopt;
-  return over_blocks(model, tape, tokens, limit);
+  return over_blocks(model, tape, tokens, limit, progress);
 }
 
 }  // namespace tril

@@ -11,6 +11,8 @@
 
 namespace tril {
 
+class Progress;
+
 struct Evaluation {
   double nats = 0;  // the sum over targets
   int64_t targets = 0;
@@ -21,8 +23,10 @@ struct Evaluation {
 };
 
 /// `limit` 0: all. nullopt where the part has no target: an empty part has no loss, neither 0 nor NaN.
-/// The tape must not record; it is reset. The same bits for any number of threads.
-std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit = 0);
+/// The tape must not record; it is reset. The same bits for any number of threads. `progress` is told the
+/// targets so far.
+std::optional<Evaluation> evaluate(const Model& model, Tape& tape, const Tokens& tokens, int64_t limit = 0,
+                                   Progress* progress = nullptr);
 
 /// How many windows, or blocks of `positions`, evaluate() takes at once.
 int64_t evaluation_batch(const ModelConfig& config, int64_t positions);

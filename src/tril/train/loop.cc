@@ -134,10 +134,16 @@ class Loop {
                  {"train_batch_loss", done.loss},
                  {"lr", done.learning_rate},
                  {"grad_norm", done.gradient_norm}};
-    if (evaluates) line["validation_loss"] = number_or_null(evaluate(done.step));
+    if (evaluates) {
+      progress.phase("evaluation");
+      line["validation_loss"] = number_or_null(evaluate(done.step));
+    }
     line["seconds"] = at_.train_seconds;
     if (evaluates || every(done.step, config_.train.log_every)) folder_.append_metrics(line.dump());
-    if (evaluates || every(done.step, config_.train.checkpoint_every)) save();
+    if (evaluates || every(done.step, config_.train.checkpoint_every)) {
+      progress.phase("saving");
+      save();
+    }
     const std::string status = validation_
                                    ? fmt::format("loss {:.4f}  validation {:.4f}", done.loss, *validation_)
                                    : fmt::format("loss {:.4f}", done.loss);
@@ -265,8 +271,9 @@ class Loop {
     if (whole_ && at_.best_step == trainer_.steps_done()) return whole_;
     const Clock clock;
     std::optional<Evaluation> whole;
+    Progress progress("evaluation", corpus_.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
     if (at_.best_step == trainer_.steps_done()) {
-      whole = trainer_.evaluate(corpus_.validation());
+      whole = trainer_.evaluate(corpus_.validation(), 0, &progress);
     } else {
       const LoadedCheckpoint best = folder_.load(at_.best_step);
       const std::unique_ptr<Model> chosen = make_model(config_.model, dtype_of(config_.run));
@@ -277,7 +284,7 @@ class Loop {
         copy_stored(*from, p.value(i), best.folder());
       }
       Tape tape(tape_options(config_.run, false));
-      whole = tril::evaluate(*chosen, tape, corpus_.validation());
+      whole = tril::evaluate(*chosen, tape, corpus_.validation(), 0, &progress);
     }
     at_.eval_seconds += clock.seconds();
     return whole;

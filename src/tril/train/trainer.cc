@@ -169,10 +169,10 @@ StepResult Trainer::step() {
   return result;
 }
 
-std::optional<Evaluation> Trainer::evaluate(const Tokens& tokens, int64_t limit) {
+std::optional<Evaluation> Trainer::evaluate(const Tokens& tokens, int64_t limit, Progress* progress) {
   tape_.reset();
   tape_.set_recording(false);
-  const std::optional<Evaluation> found = tril::evaluate(*model_, tape_, tokens, limit);
+  const std::optional<Evaluation> found = tril::evaluate(*model_, tape_, tokens, limit, progress);
   tape_.reset();
   tape_.set_recording(true);
   return found;

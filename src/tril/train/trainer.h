@@ -35,7 +35,7 @@ class Trainer {
   /// not finite.
   StepResult step();
   /// nullopt where the part has no target.
-  std::optional<Evaluation> evaluate(const Tokens& tokens, int64_t limit = 0);
+  std::optional<Evaluation> evaluate(const Tokens& tokens, int64_t limit = 0, Progress* progress = nullptr);
 
   /// Another number of steps and shape of the rate from here on.
   void set_schedule(const TrainSettings& settings) { config_.train = settings; }
