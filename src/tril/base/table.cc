@@ -52,4 +52,8 @@ std::string with_commas(long long value) {
   return digits;
 }
 
+std::string counted(long long count, std::string_view noun) {
+  return with_commas(count) + ' ' + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 }  // namespace tril

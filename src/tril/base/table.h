@@ -2,6 +2,7 @@
 // What it leaves out: borders, colours, wrapping.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tril {
@@ -22,5 +23,7 @@ class Table {
 
 /// "1,234,567".
 std::string with_commas(long long value);
+/// "1 document", "1,300 documents"; `noun` is the singular.
+std::string counted(long long count, std::string_view noun);
 
 }  // namespace tril

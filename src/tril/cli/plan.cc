@@ -8,6 +8,7 @@
 #include "tril/base/memory.h"
 #include "tril/base/progress.h"
 #include "tril/base/table.h"
+#include "tril/base/threads.h"
 #include "tril/model/parameter_count.h"
 #include "tril/plan/memory.h"
 #include "tril/plan/speed.h"
@@ -75,7 +76,8 @@ std::string plan_text(const Config& config, const Corpus& corpus, const Json& pl
       bytes(plan.at("planned_bytes")), bytes(plan.at("machine_bytes")), bytes(parts.at("program_and_text")),
       bytes(parts.at("parameters")), bytes(parts.at("gradients")), bytes(parts.at("moments")),
       bytes(parts.at("activations")));
-  text += fmt::format("time     about {}\n", short_time(plan.at("planned_seconds").get<double>()));
+  text += fmt::format("time     about {} on {}\n", short_time(plan.at("planned_seconds").get<double>()),
+                      counted(threads(), "thread"));
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "tril/base/progress.h"
 #include "tril/base/quote.h"
 #include "tril/base/table.h"
+#include "tril/base/threads.h"
 #include "tril/data/read_text.h"
 #include "tril/generate/samples.h"
 #include "tril/plan/dial.h"
@@ -43,8 +44,9 @@ void tell_plan(const Config& config, const Corpus& corpus) {
   if (!timed && log::quiet()) return;  // nobody would read the guess, which takes a moment
   const Speed speed = guess_speed(config);
   if (timed) require_time(config, corpus, speed);
-  log::note("plan: {}{}", memory_text(memory),
-            timed ? "" : fmt::format("; about {}", short_time(run_seconds(config, corpus, speed))));
+  const std::string time =
+      timed ? "" : fmt::format("about {} ", short_time(run_seconds(config, corpus, speed)));
+  log::note("plan: {}; {}on {}", memory_text(memory), time, counted(threads(), "thread"));
 }
 
 }  // namespace

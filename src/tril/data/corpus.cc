@@ -20,11 +20,6 @@ std::shared_ptr<const Tokenizer> given_tokenizer(const DataSettings& settings, c
   return load_tokenizer(name);
 }
 
-/// "1 document", "1,300 documents".
-std::string counted(int64_t count, const char* noun) {
-  return fmt::format("{} {}{}", with_commas(count), noun, count == 1 ? "" : "s");
-}
-
 /// data.stories: the first so many documents.
 void take_stories(CorpusWork& work) {
   const int64_t wanted = work.settings.stories;
