@@ -247,6 +247,19 @@ TEST(Cli, BenchAsksAPeerRoundByRound) {
   EXPECT_EQ(broken["skipped"][0]["why"], "eager, 1 thread: it gave no result: no JSON");
 }
 
+// Case 54: what the key/value cache brings is a row like any other, and needs no peer.
+TEST(Cli, BenchTellsWhatTheCacheBrings) {
+  const ProgramResult result =
+      run_program({"bench", "peers", "--row", "cache-16", "--json"}, {.environment = {"TRIL_PYTHON="}});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const auto json = nlohmann::json::parse(result.out);
+  ASSERT_EQ(json["rows"].size(), 1u) << result.out;
+  const auto& row = json["rows"][0];
+  EXPECT_EQ(row["against"].get<std::string>(), "itself without the cache");
+  EXPECT_GT(row["peer"].get<double>(), 0);
+  EXPECT_EQ(row["ratio"].get<double>(), row["tril"].get<double>() / row["peer"].get<double>());
+}
+
 TEST(Cli, SetupKnowsPeersAlone) {
   expect_refused({"setup", "friends"},
                  "tril: there is nothing to set up by the name 'friends'; there is: peers");

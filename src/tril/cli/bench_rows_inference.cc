@@ -20,11 +20,12 @@ namespace {
 
 constexpr int64_t kGpt2Vocabulary = 50257, kLlamaVocabulary = 32000;
 
-std::shared_ptr<Model> drawn(const char* preset, int64_t vocabulary) {
+std::shared_ptr<Model> drawn(const char* preset, int64_t vocabulary, int64_t context = 0) {
   ConfigBuilder builder;
   builder.add_preset(preset);
   Config config = builder.finish();
   config.model.vocab_size = vocabulary;
+  if (context > 0) config.model.context = context;
   std::shared_ptr<Model> model = make_model(config.model, DType::f32);
   TorchGenerator random(static_cast<uint64_t>(config.train.seed));
   model->initialize(random);
@@ -66,6 +67,11 @@ double bytes_per_token(const Model& model) {
   return static_cast<double>(numbers) * sizeof(float);
 }
 
+int32_t likeliest(Var logits) {
+  const float* first = logits.v<float>();
+  return static_cast<int32_t>(std::max_element(first, first + logits.count()) - first);
+}
+
 // Tokens one after another behind a prompt, each the likeliest of its logits, one stream.
 Timed decode(const Model& model, int64_t count) {
   Tape tape({Engine::fast, DType::f32, false});
@@ -73,14 +79,29 @@ Timed decode(const Model& model, int64_t count) {
   std::vector<int32_t> prompt = drawn_ids(8, model.config().vocab_size);
   const auto step = [&](std::vector<int32_t>& ids) {
     tape.reset();
-    const Var y =
-        model.step(tape, {{1, static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, *cache, Rows::last);
-    return static_cast<int32_t>(std::max_element(y.v<float>(), y.v<float>() + y.count()) - y.v<float>());
+    return likeliest(model.step(tape, {{1, static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, *cache,
+                                Rows::last));
   };
   std::vector<int32_t> next = {step(prompt)};
   next = {step(next)};
   const double start = steady_seconds();
   for (int64_t n = 0; n < count; ++n) next = {step(next)};
+  Timed timed;
+  timed.seconds = steady_seconds() - start;
+  timed.rate = static_cast<double>(count) / timed.seconds;
+  return timed;
+}
+
+// The same without a cache: the whole text is read for each token.
+Timed decode_again(const Model& model, int64_t count) {
+  Tape tape({Engine::fast, DType::f32, false});
+  std::vector<int32_t> ids = drawn_ids(8, model.config().vocab_size);
+  const double start = steady_seconds();
+  for (int64_t n = 0; n < count; ++n) {
+    tape.reset();
+    ids.push_back(likeliest(
+        model.forward(tape, {{1, static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, Rows::last)));
+  }
   Timed timed;
   timed.seconds = steady_seconds() - start;
   timed.rate = static_cast<double>(count) / timed.seconds;
@@ -154,6 +175,17 @@ BenchRow decoding_row(const char* name, const char* preset, int64_t vocabulary, 
   return row;
 }
 
+// What the cache brings: `count` new tokens with it and without it. Its rate is about the same for few and
+// for many.
+BenchRow cache_row(int64_t count, double goal) {
+  BenchRow row{fmt::format("cache-{}", count), "tokens/s", {}, {}, 3};
+  const auto make = [count] { return drawn("shakespeare-char", 65, count + 8); };
+  row.prepare = [=]() -> Round { return [=, model = make()] { return decode(*model, count - 2); }; };
+  const Round without = [=] { return decode_again(*make(), count); };
+  row.contests = {{"itself without the cache", goal, {{"", {}, without}}, ""}};
+  return row;
+}
+
 Contest llama_cpp(const PeerSettings& settings, const char* model, const char* what, double goal) {
   return script_contest(settings, "llama.cpp", goal, "llama_cpp_rate.py",
                         {{fmt::format("f32, {} threads", threads()),
@@ -197,6 +229,8 @@ std::vector<BenchRow> inference_rows(const PeerSettings& settings) {
     return [model] { return read_prompt(*model, 512); };
   };
   rows.push_back(prompt);
+  rows.push_back(cache_row(16, 1));
+  rows.push_back(cache_row(512, 10));
   return rows;
 }
 
