@@ -29,7 +29,7 @@ std::string in_quotes(std::string_view name) {
     while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0u) == 0x80u) --end;  // inside a character
   }
   const std::string text = escaped(name.substr(0, end));
-  return end < name.size() ? fmt::format("'{}…' ({} bytes)", text, name.size()) : fmt::format("'{}'", text);
+  return end < name.size() ? fmt::format("'{}...' ({} bytes)", text, name.size()) : fmt::format("'{}'", text);
 }
 
 }  // namespace tril

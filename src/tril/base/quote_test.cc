@@ -16,8 +16,8 @@ TEST(Quote, ControlCharactersAreEscaped) {
 }
 
 TEST(Quote, LongNamesAreCutBetweenCharacters) {
-  EXPECT_EQ(in_quotes(std::string(81, 'x')), "'" + std::string(80, 'x') + "…' (81 bytes)");
-  EXPECT_EQ(in_quotes(std::string(79, 'x') + "éé"), "'" + std::string(79, 'x') + "…' (83 bytes)");
+  EXPECT_EQ(in_quotes(std::string(81, 'x')), "'" + std::string(80, 'x') + "...' (81 bytes)");
+  EXPECT_EQ(in_quotes(std::string(79, 'x') + "éé"), "'" + std::string(79, 'x') + "...' (83 bytes)");
 }
 
 }  // namespace

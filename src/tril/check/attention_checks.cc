@@ -81,7 +81,7 @@ void future_and_sums(const CheckSubject& subject, const Traced& traced, const Ex
     rows.push_back(
         at_most("future weight", future, 0, "largest weight above the diagonal, on " + examples.text()));
   rows.push_back(below("row sums", error, 1e-6,
-                       "largest |sum of a row of weights − 1|, summed in double, on " + examples.text()));
+                       "largest |sum of a row of weights - 1|, summed in double, on " + examples.text()));
 }
 
 // One head's tensors as the trace kept them, and where a query's key, value and message lie in them.
@@ -106,8 +106,8 @@ struct TracedHead {
   }
 };
 
-// What softmax(QKᵀ/√d) and its mixture of V differ by from one query's weights and message: keys [first, end)
-// are the visible ones.
+// What softmax(Q K^T / sqrt d) and its mixture of V differ by from one query's weights and message: keys
+// [first, end) are the visible ones.
 void compare_query(const TracedHead& head, int64_t b, int64_t h, int64_t i, int64_t first, int64_t end,
                    double& weights_off, double& messages_off) {
   std::vector<double> e(static_cast<size_t>(head.length), 0.0);
@@ -151,10 +151,10 @@ void attention_by_formula(const CheckSubject& subject, const Traced& traced, con
                         messages_off);
     }
   }
-  rows.push_back(
-      at_most("weights by formula", weights_off, 1e-5,
-              "largest difference to softmax(QKᵀ/√d) computed apart, in double, from the traced Q and K of " +
-                  examples.text()));
+  rows.push_back(at_most(
+      "weights by formula", weights_off, 1e-5,
+      "largest difference to softmax(Q K^T / sqrt d) computed apart, in double, from the traced Q and K of " +
+          examples.text()));
   rows.push_back(at_most("messages by formula", messages_off, 1e-5,
                          "largest difference to those weights' mixture of the traced V, over the largest |V| "
                          "in it (at least 1), on " +

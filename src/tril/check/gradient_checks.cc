@@ -118,7 +118,7 @@ void tell(const Totals& t, const std::string& name, const std::string& of, std::
   CheckRow row =
       below(name, t.worst, kLimit,
             fmt::format(
-                "largest |gradient − difference| over the tensor's largest gradient, {} entries of {}{}; {} "
+                "largest |gradient - difference| over the tensor's largest gradient, {} entries of {}{}; {} "
                 "left out at a ReLU's kink",
                 t.compared, of, t.where.empty() ? "" : ", worst in " + t.where, t.left_out));
   const double share =

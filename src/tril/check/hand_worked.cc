@@ -87,7 +87,7 @@ void judge(const Tape& tape, HandWorked& out) {
     sums = worse(sums, std::fabs(sum - 1));
   }
   out.checks.push_back(at_most("future weight", future, 0, "largest weight above the diagonal"));
-  out.checks.push_back(below("row sums", sums, 1e-12, "largest |sum of a row of weights − 1|"));
+  out.checks.push_back(below("row sums", sums, 1e-12, "largest |sum of a row of weights - 1|"));
 }
 
 }  // namespace

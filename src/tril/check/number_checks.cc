@@ -62,7 +62,7 @@ void first_loss(const CheckSubject& subject, std::vector<CheckRow>& rows) {
           std::log(static_cast<double>(config.vocab_size)), spread_of_logits(config), examples.text())));
 }
 
-// ---- logits of ±10,000, whose exponentials are beyond any number: what is expected is worked out by hand
+// ---- logits of +-10,000, whose exponentials are beyond any number: what is expected is worked out by hand
 
 constexpr double kHuge = 1e4;
 
@@ -124,7 +124,7 @@ void stable_softmax(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   if (subject.config.model.family != "window_mlp") error = worse(error, attention_error(options));
   rows.push_back(
       below("stable softmax", error, 1e-6,
-            "largest error of softmax, attention's weights and the loss with logits of ±10,000, the "
+            "largest error of softmax, attention's weights and the loss with logits of +-10,000, the "
             "loss's over 10,000; the operations alone, on numbers made for it"));
 }
 

@@ -36,7 +36,7 @@ int import_model(const Asked& asked, const Common& common) {
   print(fmt::format("{}: {}, {} parameters, {} tokens, context {}\n", run.path(), architecture,
                     with_commas(parameters), with_commas(model->config().vocab_size),
                     with_commas(model->config().context)));
-  log::note("try: tril generate {} --prompt \"…\" --greedy", run.path());
+  log::note("try: tril generate {} --prompt \"...\" --greedy", run.path());
   return kExitDone;
 }
 

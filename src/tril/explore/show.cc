@@ -128,7 +128,7 @@ std::string list_gaps(const std::vector<int64_t>& gaps) {
   const size_t listed = std::min(gaps.size(), kListed);
   const std::string list =
       fmt::format("{}", fmt::join(gaps.begin(), gaps.begin() + static_cast<long>(listed), ", "));
-  return listed == gaps.size() ? list : fmt::format("{} … ({} in all)", list, gaps.size());
+  return listed == gaps.size() ? list : fmt::format("{} ... ({} in all)", list, gaps.size());
 }
 
 /// The tokenizer; where nothing but its gaps stands in the way, the one with the gaps filled.

@@ -148,7 +148,7 @@ TEST_F(Show, GapsInIdsAreWarnedOf) {
   vocabulary["c"] = 20;
   const Shown shown = show(put("t.json", tokenizer.dump()));
   EXPECT_THAT(shown.warnings,
-              ElementsAre(at("t.json") + ": no token has the id 5, 6, 7, 8, 10 … (14 in all)"));
+              ElementsAre(at("t.json") + ": no token has the id 5, 6, 7, 8, 10 ... (14 in all)"));
   EXPECT_EQ(json::parse(shown.metadata)["vocab_size"], 21);
   vocabulary["a"] = 9;  // a gap no more than a fault: two tokens with one id
   EXPECT_THAT(refusal_of([&] { show(put("t.json", tokenizer.dump())); }), HasSubstr("t.json"));

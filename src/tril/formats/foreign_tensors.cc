@@ -26,7 +26,7 @@ std::string listed(const char* what, const std::vector<std::string>& names) {
   if (names.empty()) return "";
   const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost));
   return fmt::format("; {}: {}{}", what, fmt::join(names.begin(), end, ", "),
-                     names.size() > kMost ? fmt::format(" … ({} in all)", names.size()) : "");
+                     names.size() > kMost ? fmt::format(" ... ({} in all)", names.size()) : "");
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ TEST_F(Tensors, ManyWrongNamesAreCounted) {
   ForeignTensors tensors;
   tensors.add(file("a", names));
   const std::string told = refusal_of([&] { tensors.require({}, "x"); });
-  EXPECT_NE(told.find("'t26' … (30 in all)"), std::string::npos) << told;
+  EXPECT_NE(told.find("'t26' ... (30 in all)"), std::string::npos) << told;
 }
 
 }  // namespace

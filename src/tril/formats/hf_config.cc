@@ -133,7 +133,7 @@ class Reader {
   const std::string& name() const { return name_; }
   static std::string shortened(const json& value) {
     const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    return text.size() <= 80 ? text : text.substr(0, 77) + "…";
+    return text.size() <= 80 ? text : text.substr(0, 77) + "...";
   }
 
  private:

@@ -27,7 +27,7 @@ std::string message(int error) {
 
 /// A source for error lines: cut where it is long.
 std::string shown(const std::string& source) {
-  return source.size() <= 80 ? source : source.substr(0, complete_prefix(source.substr(0, 80))) + "…";
+  return source.size() <= 80 ? source : source.substr(0, complete_prefix(source.substr(0, 80))) + "...";
 }
 
 /// In PCRE2 \p{Han} takes in script extensions; in Oniguruma and in Rust, which tokenizers are made for, it
