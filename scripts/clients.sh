@@ -1,6 +1,6 @@
 # Sourced by scripts/test.sh: the programs at the other end read what tril writes, and tril reads theirs.
 #   ./tril test clients              all of them; a client that is missing fails
-#   ./tril test clients transformers just this one; the other: llama
+#   ./tril test clients transformers just this one; the others: llama, tokenizers
 # They run in the Python environment that `tril setup peers clients llama` makes. Each prints a line for every
 # comparison, with the program, its version and the largest difference.
 
@@ -32,6 +32,7 @@ run_clients() {
   done <<'CLIENTS'
 transformers transformers_client.py transformers clients
 llama llama_cpp_client.py llama_cpp llama
+tokenizers tokenizers_client.py tokenizers parity
 CLIENTS
   ((passed + failed > 0)) || { echo "no such client: $*" && failed=1; }
   printf '\n%d passed, %d failed, 0 skipped\n' "$passed" "$failed"
