@@ -139,7 +139,7 @@ TEST(Decoder, NotANumberBehindTheMaskDoesNotLeak) {
   EXPECT_TRUE(std::isnan(dirty[4 * 9]));
 }
 
-// Tied, the one matrix gets the gradient of both its uses.
+// Case 19: tied, the one matrix gets the gradient of both its uses.
 TEST(Decoder, TiedGradientIsTheSum) {
   ModelConfig config = small_decoder();
   config.init = "gpt2";
@@ -191,6 +191,102 @@ TEST(Decoder, ZeroInitBeginsAsTheIdentity) {
     std::copy_n(from.as<double>(), from.count(), one->parameters().value(i).as<double>());
   }
   EXPECT_EQ(logits_of(*two, some_ids(), 2, Rows::all), logits_of(*one, some_ids(), 2, Rows::all));
+}
+
+// What a traced pass leaves under a name, over the ids 1 4 7 2 8.
+std::vector<double> traced(const Model& model, const std::string& name) {
+  Tape tape({Engine::reference, DType::f64, false, true});
+  std::vector<int32_t> ids = {1, 4, 7, 2, 8};
+  model.forward(tape, id_tensor(ids, {1, 5}), Rows::all);
+  for (const auto& [at, value] : tape.named())
+    if (at == name) return {value.as<double>(), value.as<double>() + value.count()};
+  ADD_FAILURE() << "no " << name;
+  return {};
+}
+
+double largest(const std::vector<double>& numbers) {
+  double most = 0;
+  for (double number : numbers) most = std::max(most, std::fabs(number));
+  return most;
+}
+
+// Two heads four wide: no score is beyond √4, however large the weights; without the norm some are.
+TEST(Decoder, QkNormBoundsEveryScore) {
+  for (const bool normed : {true, false}) {
+    ModelConfig config = small_decoder();
+    config.qk_norm = normed;
+    std::unique_ptr<Model> model = drawn(config, DType::f64);
+    for (const char* name : {"blocks.0.attention.W_Q.weight", "blocks.0.attention.W_K.weight"})
+      for (double& weight : model->parameters().value(model->parameters().find(name)).span<double>())
+        weight *= 30;
+    if (normed) {
+      EXPECT_LE(largest(traced(*model, "blocks.0.scores")), 2 + 1e-12);
+    } else {
+      EXPECT_GT(largest(traced(*model, "blocks.0.scores")), 20);
+    }
+  }
+}
+
+// Two key heads that serve two query heads each are four, of which two and two are equal.
+TEST(Decoder, SharedKeyHeadsAreEqualKeyHeads) {
+  ModelConfig config = small_decoder();
+  config.heads = 4, config.kv_heads = 2;
+  std::unique_ptr<Model> shared = drawn(config, DType::f64);
+  config.kv_heads = 4;
+  std::unique_ptr<Model> each = drawn(config, DType::f64);
+  const Parameters &p = shared->parameters(), &q = each->parameters();
+  for (int i = 0; i < p.size(); ++i) {
+    const std::string& name = p.info(i).name;
+    const Tensor from = p.value(i), to = q.value(q.find(name));
+    const bool halved = from.count() != to.count();
+    EXPECT_EQ(halved, name.find("W_K") != std::string::npos || name.find("W_V") != std::string::npos);
+    constexpr int64_t kHead = 2 * 8;  // two rows of eight
+    for (int64_t n = 0; n < to.count(); ++n) {
+      const int64_t head = n / kHead;
+      to.as<double>()[n] = from.at(halved ? head / 2 * kHead + n % kHead : n);
+    }
+  }
+  const std::vector<double> a = logits_of(*shared, some_ids(), 2, Rows::all),
+                            b = logits_of(*each, some_ids(), 2, Rows::all);
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-13);
+}
+
+// Post-norm: what leaves a block has mean 0 and deviation 1 in every row. Pre-norm: it is a sum, and has
+// neither.
+TEST(Decoder, PostNormRowsHaveOneSize) {
+  for (const char* place : {"post", "pre"}) {
+    ModelConfig config = small_decoder();
+    config.norm_place = place;
+    const std::vector<double> rows = traced(*drawn(config, DType::f64), "blocks.1.output");
+    for (size_t row = 0; row < 5; ++row) {
+      double square = 0;
+      for (size_t c = 0; c < 8; ++c) square += rows[row * 8 + c] * rows[row * 8 + c] / 8;
+      if (config.norm_place == "post") {
+        EXPECT_NEAR(square, 1, 1e-3);  // but for ε
+      } else {
+        EXPECT_GT(std::fabs(square - 1), 1e-2);
+      }
+    }
+  }
+}
+
+// The zeroed projections have a gradient at once; what stands before them has none until they have moved.
+TEST(Decoder, ZeroInitMovesWithTheFirstGradient) {
+  ModelConfig config = small_decoder();
+  config.zero_init = true;
+  std::unique_ptr<Model> model = drawn(config, DType::f64);
+  std::vector<int32_t> ids = some_ids(), targets = some_targets();
+  Tape tape({Engine::reference, DType::f64});
+  tape.backward(model->loss(tape, {id_tensor(ids, {2, 5}), id_tensor(targets, {2, 5})}, Reduce::mean).loss);
+  const Parameters& p = model->parameters();
+  for (int i = 0; i < p.size(); ++i) {
+    const std::string& name = p.info(i).name;
+    if (name.find("blocks.") != 0 || name.find("norm") != std::string::npos) continue;
+    const bool output = name.ends_with("W_O.weight") || name.ends_with("down.weight");
+    double most = 0;
+    for (int64_t n = 0; n < p.grad(i).count(); ++n) most = std::max(most, std::fabs(p.grad(i).at(n)));
+    EXPECT_EQ(most > 0, output) << name;
+  }
 }
 
 // gpt2: 0.02, the projections into the residual by 1/√(2 · 2 layers) of it, gains one, biases zero.
