@@ -54,6 +54,27 @@ TEST_F(ImportExport, AFailedImportLeavesNoRun) {
   EXPECT_TRUE(fs::exists(run() + "/config.toml"));  // the run that was there stays
 }
 
+// Case 37: one command writes the folder, reads it again, and tells the largest difference of the logits.
+// What comes back as a run is the same model.
+TEST_F(ImportExport, AnExportIsReadAgainAndTheDifferenceTold) {
+  ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
+  for (const char* to : {"hf", "gguf"}) {
+    const std::string out = folder_ / to + "-out";
+    const ProgramResult written = run_program({"export", run(), "--to", to, "--out", out});
+    ASSERT_EQ(written.exit_code, 0) << written.err;
+    EXPECT_THAT(written.out, HasSubstr("read again: over ")) << to;
+    EXPECT_THAT(written.out, HasSubstr(" positions the logits differ by 0 at most (largest logit ")) << to;
+  }
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json"})
+    EXPECT_TRUE(fs::exists(folder_ / "hf-out/" + file)) << file;
+  const ProgramResult back = run_program({"import", folder_ / "hf-out", "--out", folder_ / "back"});
+  ASSERT_EQ(back.exit_code, 0) << back.err;
+  const auto text = [&](const std::string& of) {
+    return run_program({"generate", of, "--prompt", "the cat", "--json", "--max-new-tokens", "9"}).out;
+  };
+  EXPECT_EQ(text(folder_ / "back"), text(run()));
+}
+
 TEST_F(ImportExport, AnExportThatCanNotBeReadAgainIsRemoved) {
   ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
   write_file_atomically(run() + "/generation_config.json", "{\"eos_token_id\": 999}");

@@ -83,6 +83,7 @@ TEST_F(KeptFiles, WhatIsMissingIsMadeAgainByResume) {
   EXPECT_THAT(refusal({"resume", "w"}), HasSubstr("w/data.json: is not a JSON object (damaged?)"));
 }
 
+// Case 26: the fingerprint in the checkpoint is held to the tokenizer before any text is read.
 TEST_F(KeptFiles, AnotherTokenizerIsToldByItsFileNotByTheText) {
   train("b", "one-head-smoke", {"data.stories=60", "data.vocabulary=100"});
   write_file_atomically(folder_ / "w/tokenizer.json", read("b/tokenizer.json"));

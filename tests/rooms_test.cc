@@ -227,6 +227,56 @@ TEST(Rooms, PagesNameOnlyFilesThatExist) {
   }
 }
 
+/// "Suite.Name" of every test, and the names of the files they stand in.
+Names tests_and_their_files() {
+  Names known;
+  const std::regex test("^TEST(?:_F|_P)?\\(([A-Za-z0-9]+), *([A-Za-z0-9]+)\\)");
+  const auto is_test = [](const std::string& file) { return ends_with(file, "_test.cc"); };
+  each_line(is_test, [&](const std::string& file, int, const std::string& line) {
+    known.insert(fs::path(file).filename().string());
+    std::smatch name;
+    if (std::regex_search(line, name, test)) known.insert(name[1].str() + "." + name[2].str());
+  });
+  return known;
+}
+
+TEST(Rooms, PagesNameOnlyTestsThatExist) {
+  const Names known = tests_and_their_files();
+  const std::regex span("`[^`]*`"), named("\\w+_test\\.cc|\\b[A-Z][A-Za-z0-9]+\\.[A-Z][A-Za-z0-9]+");
+  int seen = 0;
+  const auto is_page = [](const std::string& file) { return ends_with(file, ".md"); };
+  each_line(is_page, [&](const std::string& file, int number, const std::string& line) {
+    for (auto at = std::sregex_iterator(line.begin(), line.end(), span); at != std::sregex_iterator(); ++at) {
+      const std::string text = at->str();
+      for (auto name = std::sregex_iterator(text.begin(), text.end(), named); name != std::sregex_iterator();
+           ++name, ++seen)
+        EXPECT_TRUE(known.count(name->str())) << file << ":" << number << " names the test " << name->str();
+    }
+  });
+  EXPECT_GT(seen, 100);
+}
+
+// A terminal need not know more than ASCII. Beyond it there are two that ask the terminal first, and quotes
+// that are looked for in texts; shape errors never leave the library.
+TEST(Rooms, WhatIsPrintedIsAscii) {
+  const Names may = {"src/tril/base/chart.cc", "src/tril/base/route.cc", "src/tril/text/word_tokenizer.cc"};
+  const auto printing = [&](const std::string& file) {
+    return is_cpp(file) && file.rfind("src/tril/", 0) == 0 && file.rfind("src/tril/ops/", 0) != 0 &&
+           !ends_with(file, "_test.cc") && !ends_with(file, "_testing.h") && !may.count(file);
+  };
+  const std::regex literal("\"(?:[^\"\\\\]|\\\\.)*\"");
+  each_line(printing, [&](const std::string& file, int number, const std::string& line) {
+    const std::string code = line.substr(0, line.find("//"));
+    for (auto at = std::sregex_iterator(code.begin(), code.end(), literal); at != std::sregex_iterator();
+         ++at) {
+      const std::string text = at->str();
+      EXPECT_TRUE(
+          std::all_of(text.begin(), text.end(), [](char c) { return static_cast<signed char>(c) > 0; }))
+          << file << ":" << number << ": " << text;
+    }
+  });
+}
+
 TEST(Rooms, EveryPackageHasItsLicence) {
   const Names tools = {"g++", "cmake", "ninja-build", "pkg-config"};
   const std::string page = read(kRoot / "docs/licences.md");

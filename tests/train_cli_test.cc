@@ -61,6 +61,22 @@ class CliRun : public testing::Test {
 TemporaryFolder* CliRun::folder_ = nullptr;
 ProgramResult* CliRun::trained_ = nullptr;
 
+// Case 44: a line for each step, with its rate and losses, is always written, and its place is told.
+TEST_F(CliRun, TheLossesHaveAPlaceThatIsTold) {
+  std::istringstream lines(read_all(run() + "/metrics.jsonl"));
+  int step = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const Json row = Json::parse(line);
+    EXPECT_EQ(row["step"].get<int>(), ++step);
+    for (const char* field : {"train_batch_loss", "lr", "tokens_seen", "seconds"})
+      EXPECT_TRUE(row[field].is_number()) << field;
+    EXPECT_EQ(row.contains("validation_loss"), step == 1 || step == 3 || step == 6);
+  }
+  EXPECT_EQ(step, 6);
+  const ProgramResult again = run_program({"resume", run()});
+  EXPECT_THAT(again.out, HasSubstr("losses      " + run() + "/metrics.jsonl, a line for each logged step\n"));
+}
+
 TEST_F(CliRun, TrainTellsWhatItDid) {
   ASSERT_EQ(trained_->exit_code, 0) << trained_->err;
   const Json json = result();
@@ -207,6 +223,26 @@ TEST_F(CliRun, SamplesAreNumberedAndSeeded) {
   EXPECT_EQ(with({}).out, all[0]["text"].get<std::string>() + "\n");
   EXPECT_NE(all[0]["text"], all[1]["text"]);
   EXPECT_EQ(all[0]["prompt_ids"].size(), all[0]["prompt_tokens"].get<size_t>());
+}
+
+// Case 2: a byte-order mark is dropped with a note and is in no vocabulary; a straight quote that the text
+// lacks, having curly ones alone, is named with its place.
+TEST(CliGenerate, MarksAndQuotesOfTheTextAreNotThoseOfThePrompt) {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "t.txt") << "\xEF\xBB\xBF\u201CWho is there?\u201D said the cat. \u201CI am.\u201D";
+  const ProgramResult trained = run_program(
+      {"train", "tiny-gpt-abc", "--steps", "2", "--out", folder / "r", "--data", folder / "t.txt"});
+  ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  EXPECT_THAT(trained.err, HasSubstr("t.txt: the byte-order mark at its start is dropped"));
+  const auto refused = [&](const std::string& prompt) {
+    const ProgramResult result = run_program({"generate", folder / "r", "--prompt", prompt});
+    EXPECT_EQ(result.exit_code, 2);
+    return result.err;
+  };
+  EXPECT_THAT(refused("a \""), HasSubstr("text: character 3 (byte 2): '\"' (U+0022) is not among the "));
+  EXPECT_THAT(refused("\uFEFFa"), HasSubstr("text: character 1 (byte 0): "));
+  EXPECT_EQ(run_program({"generate", folder / "r", "--prompt", "\u201CI", "--max-new-tokens", "2"}).exit_code,
+            0);
 }
 
 // Case 29: a character that the vocabulary lacks is named with its place; an option leaves it out or replaces

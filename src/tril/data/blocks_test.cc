@@ -47,6 +47,7 @@ TEST(Blocks, NineTokensAreOneBlockOfEight) {
   EXPECT_EQ(blocks.unused(), 0);
 }
 
+// Case 13, without a file.
 TEST(Blocks, ShortStreamIsRefusedWithBothNumbers) {
   const Ids ids = count_to(8);
   EXPECT_EQ(refusal([&] { Blocks(ids, 8, "ctx8_len8.txt"); }),
@@ -58,6 +59,7 @@ TEST(Blocks, ShortStreamIsRefusedWithBothNumbers) {
   EXPECT_NE(refusal([&] { Blocks({}, 1, "t"); }), "no refusal");
 }
 
+// Case 15: no usable token is left out but a tail shorter than a block, and that is counted.
 TEST(Blocks, ConsecutiveBlocksHoldEveryTargetOnce) {
   for (int n = 9; n < 40; ++n) {
     const Ids ids = count_to(n);

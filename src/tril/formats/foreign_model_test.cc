@@ -49,6 +49,7 @@ TEST_F(ForeignModels, PaddedVocabulariesAreCut) {
   }
 }
 
+// Case 10, of other programs' models.
 TEST_F(ForeignModels, TokensBeyondTheRowsAreRefused) {
   const std::string hf = written(small_llama(261));
   EXPECT_NE(refusal_of([&] { open_foreign_model(hf); }).find("eos_token_id is 269, the model has 261 rows"),

@@ -19,6 +19,7 @@ std::string write(const TemporaryFolder& folder, const GgufWriter& writer) {
   return folder / "t.gguf";
 }
 
+// Case 36: the rule that the file names is the one that the tokenizer splits by.
 TEST(GgufTokenizer, ComesBackWithTheSameIds) {
   const TemporaryFolder folder;
   for (const SplitPattern pattern : {SplitPattern::kGpt2, SplitPattern::kGpt4}) {
@@ -36,6 +37,7 @@ TEST(GgufTokenizer, ComesBackWithTheSameIds) {
   }
 }
 
+// Case 36: what has no name there is refused with the reason.
 TEST(GgufTokenizer, CharactersOfOneByteGoOut) {
   const TemporaryFolder folder;
   const CharTokenizer ascii({U'\n', U' ', U'a', U'b'}), wide({U'a', U'é'});

@@ -10,6 +10,7 @@
 namespace tril {
 namespace {
 
+// Case 37, of the figure alone.
 TEST(LogitDifference, IsNoneForEqualModelsAndTheirDistanceOtherwise) {
   ModelConfig config = small_gpt2(9);
   config.tied = false;

@@ -153,6 +153,7 @@ TEST(Safetensors, SameNameTwiceIsRefused) {
             "f: name 'w' occurs twice in the header");
 }
 
+// Case 32: what the file seems to be, not "header too large".
 TEST(Safetensors, OtherKindsOfFileAreRecognised) {
   EXPECT_THAT(refusal_of("version https://git-lfs.github.com/spec/v1\noid sha256:11\nsize 5\n"),
               HasSubstr("LFS"));
@@ -195,6 +196,7 @@ TEST(Safetensors, WrittenBytesAreThoseOfThePage) {
   EXPECT_EQ(read_file(path), with_header(padded, a + b));
 }
 
+// Case 25.
 TEST(Safetensors, SavedLoadedSavedAgainIsTheSameFile) {
   Metadata metadata;
   for (int i = 0; i < 16; ++i)

@@ -80,6 +80,7 @@ TEST_F(TokenFiles, HeadersTellWidthAndCount) {
             path + ": has 100 bytes; its header alone has 1024");
 }
 
+// Case 4: an id outside the vocabulary is named with its position.
 TEST_F(TokenFiles, RefuseWhatTheyAreNot) {
   const std::string path = folder_ / "t.bin";
   EXPECT_EQ(refusal([&] { TokenFile t(file("abc")); }),

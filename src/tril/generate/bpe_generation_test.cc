@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "tril/generate/generate.h"
@@ -99,6 +100,7 @@ TEST(BpeGeneration, PaddedRowsAreNeverDrawn) {
   }
 }
 
+// Case 31.
 TEST(BpeGeneration, PaddedRowsDoNotEnterTheLoss) {
   LoadedRun run = drawn_run(320, bpe_testing::small_file());
   const double before = score(run, "hello world").nats;
@@ -126,10 +128,29 @@ TEST(BpeGeneration, OneBeginTokenOrAWarning) {
               HasSubstr("the text begins with '<bos>' twice"));
 }
 
+// Case 12.
 TEST(BpeGeneration, NoBeginTokenWhereTheModelHasNone) {
   const LoadedRun run = drawn_run(262, bpe_testing::small_file());
   EXPECT_EQ(generate(run, "hello", options(1, 0)).prompt_ids, (std::vector<int32_t>{259}));
   EXPECT_THROW(generate(run, "", options(1, 0)), Refusal);
+}
+
+// Case 30: each id of a list of two ends the text, is not shown, and is the reason.
+TEST(BpeGeneration, EachOfTwoEndTokensEndsIt) {
+  LoadedRun run = drawn_run(262, bpe_testing::small_file());
+  const Generated free = generate(run, "hello", options(6, 0));
+  ASSERT_EQ(free.tokens.size(), 6u);
+  std::vector<int32_t> ids;
+  for (const GeneratedToken& token : free.tokens) ids.push_back(token.id);
+  const std::set<int32_t> different(ids.begin(), ids.end());
+  for (const int32_t end : different) {
+    for (const std::vector<int32_t>& ends : {std::vector<int32_t>{end, 3}, {3, end}}) {
+      run.ends.ends = ends;
+      const Generated ended = generate(run, "hello", options(6, 0));
+      EXPECT_EQ(ended.stopped, "eos");
+      EXPECT_EQ(ended.tokens.size(), std::find(ids.begin(), ids.end(), end) - ids.begin());
+    }
+  }
 }
 
 // Samples side by side are the samples one by one, also where they end at different lengths and where there

@@ -64,6 +64,7 @@ TEST_F(GenerateTest, AnEmptyPromptBeginsAtBosAndALongOneIsCropped) {
   EXPECT_EQ(generate(*run, long_prompt, options(0, 3)).prompt_tokens, 11);
 }
 
+// Case 30: the reason is reported, the stop text removed.
 TEST_F(GenerateTest, StopTextsAndReasons) {
   const Generated free = generate(*run, "the", options(0));
   ASSERT_GT(free.tokens.size(), 3u);

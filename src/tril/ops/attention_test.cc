@@ -1,7 +1,10 @@
 #include "tril/ops/attention.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
+#include <vector>
 
 #include "tril/ops/dropout.h"
 #include "tril/ops/matmul.h"
@@ -120,8 +123,8 @@ TEST_F(Attention, NothingLeaksFromBehindTheMask) {
   }
 }
 
-// Scores that are all −∞ leave nothing to attend to: weights and message are zero, not NaN. The second query
-// is an ordinary one.
+// Case 38: scores that are all −∞ leave nothing to attend to: weights and message are zero, not NaN. The
+// second query is an ordinary one.
 TEST_F(Attention, ARowOfNothingButMinusInfinityIsZero) {
   const float inf = std::numeric_limits<float>::infinity();
   float q[] = {-inf, 1}, k[] = {1, 1}, v[] = {2, 4};
@@ -130,6 +133,37 @@ TEST_F(Attention, ARowOfNothingButMinusInfinityIsZero) {
     const auto row = [&](float* x) { return t.constant({{1, 2, 1}, DType::f32, x}); };
     expect(attention(t, row(q), row(k), row(v), {}).value(), {0, 3});
     expect(t.named()[2].second, {0, 0, 0.5, 0.5});
+  }
+}
+
+// Case 38, backward: four tokens, of which the second can see nothing, its own and all earlier keys being as
+// far away as can be. It sends back nothing, and the other rows send back what they would without it.
+TEST_F(Attention, ARowThatSeesNothingSendsNothingBack) {
+  for (Engine engine : {Engine::reference, Engine::fast}) {
+    std::vector<std::vector<double>> gradients;
+    for (const bool blocked : {true, false}) {
+      Tape t({engine, DType::f32});
+      const auto leaf = [&](std::initializer_list<float> numbers) {
+        const Tensor x = t.arena().tensor({1, 4, 1}, DType::f32), g = t.arena().zeros({1, 4, 1}, DType::f32);
+        std::copy(numbers.begin(), numbers.end(), x.as<float>());
+        return t.leaf(x, g.data);
+      };
+      // −3e38 · 100 overflows to −∞ in f32; the other queries are ordinary.
+      Var q = leaf({0.01f, blocked ? -3e38f : 0, 0.02f, -0.01f}), k = leaf({100, 90, 80, 70}),
+          v = leaf({1, 2, 3, 4});
+      Var y = attention(t, q, k, v, {});
+      if (blocked) {
+        EXPECT_EQ(y.value().at(1), 0);
+      }
+      for (int i = 0; i < 4; ++i) y.g<float>()[i] = i == 1 && !blocked ? 0 : 1;
+      t.backward(t.make({}, true), 0);
+      std::vector<double> all;
+      for (Var x : {q, k, v})
+        for (int i = 0; i < 4; ++i) all.push_back(x.grad().at(i));
+      EXPECT_EQ(all[1], 0);  // of the query itself
+      gradients.push_back(all);
+    }
+    EXPECT_EQ(gradients[0], gradients[1]);
   }
 }
 

@@ -36,6 +36,8 @@ TEST_F(CrossEntropyOp, IgnoredRowsAreInNeitherSumNorMean) {
   expect(x.grad(), {-0.25, 0.25, 0, 0, 0.25, -0.25});
 }
 
+// Case 39: a batch of padding alone is 0 of 0, with no gradient; next to normal rows (above) it is in no
+// mean.
 TEST_F(CrossEntropyOp, NothingCountedIsZeroOfZero) {
   Var x = real({2, 2}, {1, 2, 3, 4});
   const CrossEntropy out = cross_entropy(tape, x, ids({2}, {-1, -100}));

@@ -152,6 +152,7 @@ TEST(OpTable, FastEqualsPlainForwardAndBackward) {
   });
 }
 
+// Case 40: the gradient check, in the build that is tested.
 TEST(OpTable, JacobianInDouble) {
   each_case([](const OpSpec& spec, const OpCase& c) {
     if (c.shapes[0].count() > 700)

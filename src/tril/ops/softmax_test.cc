@@ -24,6 +24,7 @@ TEST_F(Softmax, RowsOfTwoAxesAreNotMixedUp) {
   expect(y.value(), {1 / 3.0, 1 / 3.0, 1 / 3.0, 0.25, 0.25, 0.5});
 }
 
+// Case 38: nothing to see gives zeros, and zeros go back.
 TEST_F(Softmax, HugeScoresAndHiddenPlaces) {
   const double hidden = -std::numeric_limits<double>::infinity();
   Var x = real({3, 2}, {1e4, 1e4, -1e4, hidden, hidden, hidden});

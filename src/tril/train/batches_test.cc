@@ -62,6 +62,44 @@ TEST(Batches, BlocksGoOnFromTheWeightsGenerator) {
   EXPECT_EQ(weights, same);
 }
 
+std::string refusal_of(const Config& config, const Corpus& corpus) {
+  TorchGenerator weights(3);
+  try {
+    make_batches(config, corpus, weights);
+  } catch (const Refusal& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+// Case 14: 60 tokens give as many batches of 10 blocks of 20 as are asked for, since blocks are drawn and may
+// overlap; what gives no example at all is refused before training, with the numbers.
+TEST(Batches, ThereIsNoTextOfZeroBatches) {
+  Config config = small_run();
+  config.data = {};
+  config.data.text = "0123456789", config.data.repeat = 6, config.data.split = "none";
+  config.data.tokenizer = "char", config.data.documents = "whole";
+  config.model.family = "decoder";
+  config.train.block = 20, config.train.batch = 10;
+  const Corpus corpus = corpus_of(config);
+  TorchGenerator weights(3);
+  const auto batches = make_batches(config, corpus, weights);
+  for (int step = 0; step < 50; ++step) {
+    const Batch batch = batches->next();
+    ASSERT_EQ(batch.ids.shape, (Shape{10, 20}));
+    const std::vector<int32_t> ids = numbers(batch.ids), targets = numbers(batch.targets);
+    for (size_t i = 0; i < 200; ++i) ASSERT_EQ(targets[i], (ids[i] + 1) % 10);
+  }
+  config.train.block = 60;
+  EXPECT_EQ(refusal_of(config, corpus),
+            "the training part: 60 tokens, needs 61 (a block of 60 and its last target); use more text, or a "
+            "context of at most 59");
+  EXPECT_NE(refusal_of(config, Corpus()), "");
+  config.model.family = "window_attention";
+  EXPECT_EQ(refusal_of(config, Corpus()), "the training part has no target: no word to train on");
+  EXPECT_THROW(make_document_batches(config, corpus, {}), Refusal);
+}
+
 // Documents between two BOS (the last id, 3), cut to the block, one after another in one row without padding.
 TEST(Batches, DocumentsComeInOrderAndRoundAgain) {
   Config config = small_run();

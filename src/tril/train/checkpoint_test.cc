@@ -19,7 +19,7 @@ std::string newest(const std::string& root, const char* file) {
   return root + "/checkpoints/step-00000009/" + file;
 }
 
-// Cut, or one bit changed, anywhere in any of the three files: noticed, and the one before is used.
+// Case 24: cut, or one bit changed, anywhere in any of the three files: noticed, and the one before is used.
 TEST_F(CheckpointTest, DamagedNewestCheckpointFallsBackWithAWarning) {
   train(at("good"));
   for (const char* file : {"model.safetensors", "optimizer.safetensors", "state.json"}) {
@@ -110,6 +110,7 @@ TEST_F(CheckpointTest, AFileThatIsGoneIsDamage) {
   }
 }
 
+// Case 24.
 TEST_F(CheckpointTest, NeverBeginsAnewWhereAllCheckpointsAreDamaged) {
   train(at("run"));
   for (const int64_t step : RunFolder::view(at("run")).steps()) {

@@ -4,10 +4,12 @@
 
 #include <csignal>
 #include <regex>
+#include <sstream>
 
 #include "tril/base/file.h"
 #include "tril/base/threads.h"
 #include "tril/train/run_folder_testing.h"
+#include "tril/train/schedule.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
@@ -54,6 +56,7 @@ TEST_F(LoopTest, AResultHoldsWhatOtherProgramsRead) {
   EXPECT_EQ(Json::parse(read_file(folder / "a/result.json")), result);
 }
 
+// Case 41.
 TEST_F(LoopTest, AnyNumberOfThreadsGivesTheSameBits) {
   const int before = threads();
   for (int count : {1, 2, 3, 7})
@@ -65,6 +68,7 @@ TEST_F(LoopTest, AnyNumberOfThreadsGivesTheSameBits) {
   }
 }
 
+// Case 22: the batches go on where they were; losses and weights are those of the unbroken run, bit for bit.
 TEST_F(LoopTest, AnInterruptedRunGoesOnToTheSameBits) {
   train(folder / "whole", small_run());
   for (int stop : {1, 4, 5, 7, 11}) {
@@ -145,6 +149,60 @@ TEST_F(LoopTest, AnInterruptWhileTheResultIsMadeLosesNothing) {
   }
   EXPECT_FALSE(file_exists(folder / "a/result.json"));
   EXPECT_EQ(resume(folder / "a").result["steps"], 2);
+}
+
+// Case 23: warm-up 5, cosine to 20, stopped after step 7: the rate of every step is the unbroken run's, which
+// is the schedule's. A new number of steps is told, with what it changes.
+TEST_F(LoopTest, TheRateGoesOnAfterAnInterrupt) {
+  const std::vector<std::string> settings = {"train.steps=20", "train.warmup=5", "train.schedule=cosine"};
+  LoopOptions options;
+  options.after_step = [](int64_t step) {
+    if (step == 7) std::raise(SIGINT);
+  };
+  EXPECT_THROW(train(folder / "a", small_run(settings), options), Interrupted);
+  EXPECT_FALSE(resume(folder / "a").finished);
+  std::istringstream metrics(read_file(folder / "a/metrics.jsonl"));
+  int64_t step = 0;
+  for (std::string line; std::getline(metrics, line);) {
+    const Json point = Json::parse(line);
+    EXPECT_EQ(point["step"].get<int64_t>(), ++step);
+    EXPECT_EQ(point["lr"].get<double>(), learning_rate_at(small_run(settings).train, step)) << step;
+  }
+  EXPECT_EQ(step, 20);
+  testing::internal::CaptureStderr();
+  resume(folder / "a", 30);
+  const std::string told = testing::internal::GetCapturedStderr();
+  EXPECT_NE(told.find("30 steps in place of 20: the cosine schedule is that of the new number"),
+            std::string::npos)
+      << told;
+}
+
+// Case 21: the first loss stands beside that of an even guess, and one over 10% away from what fresh weights
+// give is flagged.
+TEST_F(LoopTest, TheFirstLossIsJudged) {
+  const auto told = [&](const std::string& name, const std::vector<std::string>& more) {
+    std::vector<std::string> settings = {
+        "model.family=decoder",
+        "train.steps=1",
+        "data.tokenizer=char",
+        "data.split=tail",
+        "data.stories=0",
+        "data.vocabulary=0",
+        "data.documents=whole",
+        "data.text=ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.,!"};
+    settings.insert(settings.end(), more.begin(), more.end());
+    testing::internal::CaptureStderr();
+    train(folder / name, small_run(settings));
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string sane = told("sane", {"model.init=gpt2"});
+  EXPECT_NE(sane.find("; an even guess among 65 tokens gives ln 65 = 4.1744"), std::string::npos) << sane;
+  EXPECT_EQ(sane.find("warning: the first loss"), std::string::npos) << sane;
+  const std::string wild = told("wild", {"model.tied=true", "model.norm=none", "model.init=torch"});
+  EXPECT_NE(wild.find("warning: the first loss "), std::string::npos) << wild;
+  EXPECT_NE(wild.find(" is over 10% away from 4.1744: the first weights favour some tokens"),
+            std::string::npos)
+      << wild;
 }
 
 // Where the last evaluation was over the whole part, it is the run's own loss.
@@ -231,6 +289,7 @@ TEST_F(LoopTest, ARefusedRunLeavesNothing) {
   EXPECT_FALSE(folder_exists(folder / "none"));
 }
 
+// Case 18.
 TEST_F(LoopTest, AccumulatedPartsEqualOneLargeBatch) {
   const std::vector<std::string> exact = {"run.engine=reference", "run.dtype=f64", "train.steps=3"};
   const auto with = [&](const std::string& parts) {

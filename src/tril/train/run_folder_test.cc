@@ -196,6 +196,7 @@ TEST_F(RunFolderTest, ACheckpointUnderAnotherStepsNameOrAsAFileIsNotUsed) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("warning: " + file));
 }
 
+// Case 44: no row twice after a resume.
 TEST_F(RunFolderTest, MetricsAreCutBackToTheCheckpoint) {
   train(at("run"));
   const std::string whole = read_file(at("run/metrics.jsonl"));
