@@ -197,6 +197,7 @@ void ConfigBuilder::add_file(const std::string& path) {
 }
 
 void ConfigBuilder::add_run_file(const std::string& path) {
+  of_run_ = true;
   add_parsed(read_bounded(path), path, true);
 }
 
@@ -321,7 +322,24 @@ void ConfigBuilder::fit_warmup() {
   train.warmup = train.steps / 10;
 }
 
+// Over what a preset says, under what a file or a flag of the user's says.
+void ConfigBuilder::apply_recipe() {
+  const std::string name = config_.train.recipe;
+  if (name == "none" || of_run_ || config_.model.family != "decoder") return;
+  ConfigBuilder recipe;
+  recipe.add_toml(recipe_text(name), "recipe " + name);
+  recipe.refuse_faults();
+  for (const auto& [full_name, origin] : recipe.origins_) {
+    const auto given = origins_.find(full_name);
+    if (given != origins_.end() && !given->second.inherited) continue;
+    const size_t dot = full_name.find('.');
+    const ConfigKey& key = *find_key(full_name.substr(0, dot), full_name.substr(dot + 1));
+    store(key, get_value(recipe.config_, key), {origin.source, origin.line, true, false});
+  }
+}
+
 Config ConfigBuilder::finish() {
+  apply_recipe();
   fit_warmup();
   // what a preset brought along and no longer counts contradicts nothing
   const Config defaults;

@@ -48,7 +48,7 @@ class ConfigBuilder {
   struct Origin {
     std::string source;
     long line = 0;           // 0: none
-    bool inherited = false;  // from a preset
+    bool inherited = false;  // from a preset or a recipe
     bool typed = false;      // on the command line
   };
   struct Fault {
@@ -58,6 +58,7 @@ class ConfigBuilder {
   };
   friend class TomlReader;
   void fit_warmup();
+  void apply_recipe();
   void add_parsed(std::string_view text, const std::string& source, bool of_run);
   void fault(const std::string& source, long line, std::string text);
   void store(const ConfigKey& key, const Value& value, Origin origin);
@@ -66,13 +67,18 @@ class ConfigBuilder {
   Config config_;
   std::map<std::string, Origin, std::less<>> origins_;
   std::vector<Fault> faults_;
-  int depth_ = 0;  // of presets that inherit
+  int depth_ = 0;        // of presets that inherit
+  bool of_run_ = false;  // a run's config.toml has every setting: its recipe is a name
 };
 
 /// Names of the presets that are embedded in the program, in the order of the design's table.
 std::vector<std::string> preset_names();
 /// Its TOML text. Throws Refusal with the nearest name.
 std::string_view preset_text(std::string_view name);
+/// Names of the embedded recipes, sorted.
+std::vector<std::string> recipe_names();
+/// A recipe's settings as TOML. Throws Refusal with the nearest name.
+std::string_view recipe_text(std::string_view name);
 /// The first comment of a preset's file, as one line.
 std::string preset_about(std::string_view name);
 /// A preset, unresolved. Throws Refusal with the nearest name.

@@ -38,6 +38,7 @@ constexpr Effect kEffects[] = {
      "model.family decoder: a window is model.context long"},
     {"train.recompute", [](const Config& c) { return c.model.family == "decoder"; },
      "model.family decoder: a window model has no blocks"},
+    {"train.recipe", [](const Config& c) { return c.model.family == "decoder"; }, "model.family decoder"},
     {"train.min_learning_rate", [](const Config& c) { return c.train.schedule != "constant"; },
      "a train.schedule that falls: cosine, linear or trapezoid"},
     {"train.cooldown", [](const Config& c) { return c.train.schedule == "trapezoid"; },

@@ -1,4 +1,4 @@
-// The presets that are embedded in the program (presets/*.toml).
+// The presets and recipes that are embedded in the program (presets/*.toml, recipes/*.toml).
 #include <algorithm>
 #include <array>
 
@@ -11,6 +11,7 @@ namespace tril {
 
 // Written by cmake/embed_presets.cmake: (name, text) of each file, sorted by name.
 const std::vector<std::pair<std::string_view, std::string_view>>& embedded_presets();
+const std::vector<std::pair<std::string_view, std::string_view>>& embedded_recipes();
 
 namespace {
 
@@ -38,6 +39,18 @@ std::string_view preset_text(std::string_view name) {
   for (const auto& [known, text] : embedded_presets())
     if (known == name) return text;
   refuse("there is no preset {}{}", in_quotes(name), nearest_hint(name, preset_names()));
+}
+
+std::vector<std::string> recipe_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, text] : embedded_recipes()) names.emplace_back(name);
+  return names;
+}
+
+std::string_view recipe_text(std::string_view name) {
+  for (const auto& [known, text] : embedded_recipes())
+    if (known == name) return text;
+  refuse("there is no recipe {}{}", in_quotes(name), nearest_hint(name, recipe_names()));
 }
 
 std::string preset_about(std::string_view name) {

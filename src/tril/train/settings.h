@@ -36,7 +36,7 @@ struct TrainSettings {
   int64_t checkpoint_every = 0;  // 0 = at evaluations only
   int64_t keep_checkpoints = 3;  // best, last and the one before
   int64_t accumulate = 1;
-  std::string recipe = "none";     // a named set of choices; none so far
+  std::string recipe = "none";     // a named set of choices (recipes/)
   std::string batches = "random";  // random: drawn targets or blocks | documents: one document after another
   std::string random = "torch";    // whose generator draws weights and order: torch | python
   int64_t samples = 0;             // texts generated when training ends (microgpt: 20)
