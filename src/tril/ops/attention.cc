@@ -215,7 +215,8 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
                  v.g<T>());
       });
   });
-  if (!documents) tape.name("weights", weights);
+  if (documents || !tape.tracing()) return messages;
+  tape.name("weights", tape.fast() ? attention_fast::by_head(tape.arena(), s, mask, weights) : weights);
   return messages;
 }
 
@@ -235,7 +236,8 @@ Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions&
     }
     forward(s, {}, q.v<T>(), k, v, weights.as<T>(), messages.v<T>());
   });
-  tape.name("weights", weights);
+  if (tape.tracing())
+    tape.name("weights", tape.fast() ? attention_fast::by_head(tape.arena(), s, {}, weights) : weights);
   return messages;
 }
 
@@ -261,6 +263,9 @@ const OpSpec attention_spec{
               {{{2, 4, 6}, {2, 4, 6}, {2, 4, 6}, {}}, {{"heads", 2}, {"causal", 0}}},
               {{{2, 4, 6}, {2, 4, 6}, {2, 4, 6}, {2}}, {{"heads", 2}, {"dropout", 0.4}}, 4},
               {{{1, 17, 64}, {1, 19, 64}, {1, 19, 64}, {}}, {{"dropout", 0.4}}},
-              {{{1, 17, 64}, {1, 19, 64}, {1, 19, 64}, {1}}, {{"heads", 1}}, 19}}};
+              {{{1, 17, 64}, {1, 19, 64}, {1, 19, 64}, {1}}, {{"heads", 1}}, 19},
+              {{{3, 7, 16}, {3, 7, 16}, {3, 7, 16}, {3}}, {{"heads", 4}}, 7},
+              {{{2, 5, 32}, {2, 9, 32}, {2, 9, 32}, {}}, {{"heads", 4}}},
+              {{{2, 6, 32}, {2, 6, 32}, {2, 6, 32}, {2}}, {{"heads", 2}, {"causal", 0}}, 6}}};
 
 }  // namespace tril

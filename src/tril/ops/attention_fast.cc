@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tril/base/threads.h"
+#include "tril/ops/attention_narrow.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
 #include "tril/ops/small_product.h"
@@ -246,10 +247,38 @@ void each_head(const Layout& s, const Body& body) {
   });
 }
 
+// ---- short sequences of narrow heads, an example at a time
+
+bool is_narrow(const Layout& s) {
+#if defined(TRIL_BREAK_ATTENTION_SHIFT) || defined(TRIL_BREAK_SOFTMAX_AXIS) || defined(TRIL_BREAK_MESSAGES)
+  return s.batch < 0;  // the broken lines stand in the other way
+#else
+  return s.shared() == 1 && s.head_k == s.head_v &&
+         attention_is_narrow(s.head_k, s.q_width(), s.longest_keys());
+#endif
+}
+
+NarrowAttention narrow(const Layout& s, const Head& at) {
+  return {at.queries, at.keys, s.q_width(), s.head_k, at.pad, at.visible, static_cast<float>(s.scale)};
+}
+
+template <class Body>
+void each_example(const Layout& s, const Body& body) {
+  const int64_t pairs = s.batch == 0 ? 0 : s.pairs() / s.batch;
+  const int64_t grain = rows_per_piece(pairs * s.q_width());
+  parallel_for(pieces_of(s.batch, grain), [&](int64_t piece) {
+    for (int64_t b = piece * grain; b < std::min(s.batch, (piece + 1) * grain); ++b) body(s.head(b, 0));
+  });
+}
+
 }  // namespace
 
 void forward(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
              float* w, float* m, float* scratch) {
+  if (!mask.drops() && is_narrow(s))
+    return each_example(s, [&](const Head& at) {
+      attention_narrow(narrow(s, at), q + at.q, k + at.k, v + at.v, w + at.w, m + at.m);
+    });
   each_head(s, [&](const Head& at, int64_t place) {
     forward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m,
                  scratch == nullptr ? nullptr : scratch + place);
@@ -259,10 +288,30 @@ void forward(const Layout& s, const DropoutMask& mask, const float* q, const flo
 void backward(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
               const float* w, const float* dm, float* dq, float* dk, float* dv, float* scratch) {
   const auto shift = [](float* p, int64_t by) { return p == nullptr ? nullptr : p + by; };
+  if (!mask.drops() && is_narrow(s))
+    return each_example(s, [&](const Head& at) {
+      attention_narrow_backward(narrow(s, at), q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m,
+                                shift(dq, at.q), shift(dk, at.k), shift(dv, at.v));
+    });
   each_head(s, [&](const Head& at, int64_t place) {
     backward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m, shift(dq, at.q),
                   shift(dk, at.k), shift(dv, at.v), scratch + place);
   });
+}
+
+Tensor by_head(Arena& arena, const Layout& s, const DropoutMask& mask, const Tensor& w) {
+  if (mask.drops() || !is_narrow(s)) return w;
+  const Tensor out = arena.zeros({s.batch, s.heads, s.queries, s.keys}, DType::f32);
+  for (int64_t b = 0; b < s.batch; ++b) {
+    const float* from = w.as<float>() + s.head(b, 0).w;
+    for (int64_t h = 0; h < s.heads; ++h) {
+      const Head at = s.head(b, h);
+      for (int64_t i = 0; i < at.queries; ++i)
+        for (int64_t j = at.first(i); j < at.end(i); ++j)
+          out.as<float>()[at.w + i * at.keys + j] = from[(i * at.keys + j) * s.heads + h];
+    }
+  }
+  return out;
 }
 
 }  // namespace tril::attention_fast

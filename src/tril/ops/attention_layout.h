@@ -36,6 +36,13 @@ struct AttentionLayout {
   int64_t shared() const { return heads / kv_heads; }  // query heads to a key head
   /// Query–key pairs of all examples in one head, and before example b.
   int64_t pairs() const { return pairs_before(batch); }
+  /// The most keys that one example has.
+  int64_t longest_keys() const {
+    int64_t most = first_row == nullptr ? keys : 0;
+    for (int64_t b = 0; first_row != nullptr && b < batch; ++b)
+      most = std::max(most, first_row[b + 1] - first_row[b]);
+    return most;
+  }
   int64_t pairs_before(int64_t b) const { return first_pair != nullptr ? first_pair[b] : b * queries * keys; }
 
   AttentionHead head(int64_t b, int64_t h) const {
