@@ -1,7 +1,7 @@
 // small_product: a matrix product for the sizes where a library's call and its packing cost as much as the
 // work: one head's scores, the layers of a model 16 to 128 wide.
 //   c[i, j] = alpha Σ_k a[i, k] b[k, j]      added to what is there where `add`
-// Four rows of c meet two vectors of b at a time, so eight sums run in registers. Each sum takes k in order:
+// Six rows of c meet two vectors of b at a time, so twelve sums run in registers. Each sum takes k in order:
 // its bits depend on nothing else. What it leaves out: threads and large sizes (gemm.h).
 #pragma once
 #include <cstdint>
