@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tril/base/threads.h"
+#include "tril/ops/norm_narrow.h"
 #include "tril/ops/op.h"
 #include "tril/ops/rows.h"
 #include "tril/ops/rows_maps.h"
@@ -38,7 +39,13 @@ int64_t pieces(Sizes s) {
 void forward(Sizes s, bool center, float epsilon, const float* x, const float* gain, const float* bias,
              Stats* stats, float* y) {
   const float n = static_cast<float>(s.cols);
+  const bool narrow = is_narrow(s.cols);
   each_piece(s, [&](int64_t, int64_t first, int64_t last) {
+    if (narrow) {
+      const int64_t at = first * s.cols;
+      return narrow_forward({last - first, s.cols}, center, epsilon, x + at, gain, bias, stats + first,
+                            y + at);
+    }
     for (int64_t r = first; r < last; ++r) {
       const float* in = x + r * s.cols;
       float* out = y + r * s.cols;
@@ -55,10 +62,16 @@ void forward(Sizes s, bool center, float epsilon, const float* x, const float* g
 void backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats, const float* dy,
               float* dx, float* dgain, float* dbias, float* partial) {
   const float n = static_cast<float>(s.cols);
+  const bool narrow = is_narrow(s.cols);
   each_piece(s, [&](int64_t piece, int64_t first, int64_t last) {
     float* gain_sum = partial + piece * 2 * s.cols;
     float* bias_sum = gain_sum + s.cols;
     std::fill(gain_sum, gain_sum + 2 * s.cols, 0.0f);
+    if (narrow) {
+      const int64_t at = first * s.cols;
+      return narrow_backward({last - first, s.cols}, center, x + at, gain, stats + first, dy + at,
+                             dx == nullptr ? nullptr : dx + at, gain_sum, bias_sum);
+    }
     float h[kBlock], dh[kBlock];
     for (int64_t r = first; r < last; ++r) {
       const float* up = dy + r * s.cols;
