@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "tril/base/threads.h"
+#include "tril/ops/exp_rows.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
 #include "tril/ops/rows_maps.h"
@@ -81,21 +82,34 @@ Tiles tiles_of(const Sizes& s) {
 
 struct Tile {
   int64_t row, rows, column, columns;
+  int64_t distance;  // of two rows in memory
 };
+
+/// Rows of the one tile that is kept are whole vectors; others lie close.
+int64_t distance_of(const Sizes& s, const Tiles& size) {
+  return size.one(s) ? rows::padded(s.vocabulary) : size.columns;
+}
 
 template <class Body>
 void each_tile(const Sizes& s, const Body& body) {
   const Tiles size = tiles_of(s);
   for (int64_t r = 0; r < s.rows; r += size.rows)
     for (int64_t v = 0; v < s.vocabulary; v += size.columns)
-      body(Tile{r, std::min(size.rows, s.rows - r), v, std::min(size.columns, s.vocabulary - v)});
+      body(Tile{r, std::min(size.rows, s.rows - r), v, std::min(size.columns, s.vocabulary - v),
+                distance_of(s, size)});
+}
+
+template <class Body>
+void each_rows(const Tile& t, const Body& body) {
+  const int64_t grain = rows_per_piece(8 * t.columns);
+  parallel_for(pieces_of(t.rows, grain),
+               [&](int64_t piece) { body(piece * grain, std::min(t.rows, (piece + 1) * grain)); });
 }
 
 template <class Body>
 void each_row(const Tile& t, const Body& body) {
-  const int64_t grain = rows_per_piece(8 * t.columns);
-  parallel_for(pieces_of(t.rows, grain), [&](int64_t piece) {
-    for (int64_t r = piece * grain; r < std::min(t.rows, (piece + 1) * grain); ++r) body(r);
+  each_rows(t, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) body(r);
   });
 }
 
@@ -105,15 +119,15 @@ struct Values {
 };
 
 void products(const Sizes& s, const Tile& t, const Values& in, float* tile) {
-  gemm({.tb = Transpose::yes, .m = t.rows, .n = t.columns, .k = s.width}, in.x + t.row * s.width,
-       in.w + t.column * s.width, tile);
+  gemm({.tb = Transpose::yes, .m = t.rows, .n = t.columns, .k = s.width, .ldc = t.distance},
+       in.x + t.row * s.width, in.w + t.column * s.width, tile);
 }
 
 void fill_tile(const Sizes& s, const Tile& t, const Values& in, float* tile) {
   products(s, t, in, tile);
   if (in.b == nullptr && s.cap == 0) return;
   each_row(t, [&](int64_t r) {
-    float* row = tile + r * t.columns;
+    float* row = tile + r * t.distance;
     if (in.b != nullptr) rows::accumulate(in.b + t.column, row, t.columns);
     if (s.cap > 0) rows::softcap(row, static_cast<float>(s.cap), row, t.columns);
   });
@@ -137,7 +151,7 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
   each_tile(s, [&](const Tile& t) {
     fill_tile(s, t, in, tile);
     each_row(t, [&](int64_t r) {
-      const float* row = tile + r * t.columns;
+      const float* row = tile + r * t.distance;
       float& so_far = lse[t.row + r];
       const float top = shift_of(row, t.columns);
       const float here = top + std::log(rows::exp_sum_only(row, top, t.columns));
@@ -147,7 +161,7 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
     for (int64_t r = 0; r < t.rows; ++r) {
       const int64_t column = in.target[t.row + r] - t.column;
       if (in.target[t.row + r] >= 0 && column >= 0 && column < t.columns)
-        sum -= static_cast<double>(tile[r * t.columns + column]);
+        sum -= static_cast<double>(tile[r * t.distance + column]);
     }
   });
   for (int64_t r = 0; r < s.rows; ++r)
@@ -155,20 +169,34 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
   *loss = static_cast<float>(sum);
 }
 
-// The one tile that backward will take, a row at a time while it is near: bias, largest, exponentials, of
-// which `inverse` [R] has one over their sum; `hits` [R] is room for the targets' logits.
+/// Of each row of the kept tile: what is taken off, the exponentials in place, their sum.
+void exponentials(float* x, int64_t count, int64_t columns, float* shift, float* sum) {
+#if defined(TRIL_BREAK_HEAD_LOSS_SHIFT)
+  for (int64_t r = 0; r < count; ++r) {
+    float* row = x + r * rows::padded(columns);
+    shift[r] = shift_of(row, columns);
+    sum[r] = rows::exp_sum(row, shift[r], row, columns);
+  }
+#else
+  rows::exp_rows(x, count, columns, shift, sum);
+#endif
+}
+
+// The one tile that backward will take, some rows at a time while they are near: bias, largest, exponentials,
+// of which `inverse` [R] has one over their sum; `hits` [R] is room for the targets' logits.
 void forward_kept(const Sizes& s, const Values& in, float* tile, float* lse, float* inverse, float* hits,
                   float* loss) {
-  const Tile t{0, s.rows, 0, s.vocabulary};
+  const Tile t{0, s.rows, 0, s.vocabulary, rows::padded(s.vocabulary)};
   products(s, t, in, tile);
-  each_row(t, [&](int64_t r) {
-    float* row = tile + r * t.columns;
-    if (in.b != nullptr) rows::accumulate(in.b, row, t.columns);
-    const float top = shift_of(row, t.columns);
-    hits[r] = in.target[r] >= 0 ? row[in.target[r]] : 0;
-    const float sum = rows::exp_sum(row, top, row, t.columns);
-    inverse[r] = 1 / sum;
-    lse[r] = top + std::log(sum);
+  each_rows(t, [&](int64_t first, int64_t end) {
+    for (int64_t r = first; r < end; ++r) {
+      float* row = tile + r * t.distance;
+      if (in.b != nullptr) rows::accumulate(in.b, row, t.columns);
+      hits[r] = in.target[r] >= 0 ? row[in.target[r]] : 0;
+    }
+    exponentials(tile + first * t.distance, end - first, t.columns, lse + first, inverse + first);
+    rows::accumulate_log(inverse + first, lse + first, end - first);
+    for (int64_t r = first; r < end; ++r) inverse[r] = 1 / inverse[r];
   });
   double sum = 0;
   for (int64_t r = 0; r < s.rows; ++r)
@@ -176,10 +204,13 @@ void forward_kept(const Sizes& s, const Values& in, float* tile, float* lse, flo
   *loss = static_cast<float>(sum);
 }
 
-// The rest of p for a row of those exponentials.
-void kept_gradient(const Tile& t, int32_t target, float inverse, float factor, float* row) {
-  rows::scale(row, target < 0 ? 0 : factor * inverse, row, t.columns);
-  if (target >= 0) row[target] -= factor;
+// The rest of p for rows [first, end) of those exponentials; `inverse` is used up.
+void kept_gradient(const Tile& t, const int32_t* target, float factor, int64_t first, int64_t end,
+                   float* tile, float* inverse) {
+  for (int64_t r = first; r < end; ++r) inverse[r] = target[r] < 0 ? 0 : factor * inverse[r];
+  rows::scale_rows(inverse + first, tile + first * t.distance, end - first, t.columns);
+  for (int64_t r = first; r < end; ++r)
+    if (target[r] >= 0) tile[r * t.distance + target[r]] -= factor;
 }
 
 // Turns a row of logits into p, block by block.
@@ -209,30 +240,27 @@ void add_columns(const Tile& t, const float* tile, float* out) {
   constexpr int64_t kColumns = 256;  // each sum by one thread, in the order of the rows
   parallel_for(pieces_of(t.columns, kColumns), [&](int64_t piece) {
     const int64_t start = piece * kColumns, count = std::min(kColumns, t.columns - start);
-    for (int64_t r = 0; r < t.rows; ++r) rows::accumulate(tile + r * t.columns + start, out + start, count);
+    for (int64_t r = 0; r < t.rows; ++r) rows::accumulate(tile + r * t.distance + start, out + start, count);
   });
 }
 
 enum class Held : uint8_t { nothing, logits, exponentials };  // what a tile has from forward
 
-void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse, const float* inverse,
+void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse, float* inverse,
                    float factor, float* tile, float* dx, float* dw, float* db) {
   each_tile(s, [&](const Tile& t) {
     if (held == Held::nothing) fill_tile(s, t, in, tile);
-    each_row(t, [&](int64_t r) {
-      float* row = tile + r * t.columns;
-      if (held == Held::exponentials) {
-        kept_gradient(t, in.target[r], inverse[r], factor, row);
-      } else {
-        row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, row);
-      }
+    each_rows(t, [&](int64_t first, int64_t end) {
+      if (held == Held::exponentials) return kept_gradient(t, in.target, factor, first, end, tile, inverse);
+      for (int64_t r = first; r < end; ++r)
+        row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, tile + r * t.distance);
     });
     if (dx != nullptr)
-      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = 1}, tile, in.w + t.column * s.width,
-           dx + t.row * s.width);
+      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = 1, .lda = t.distance}, tile,
+           in.w + t.column * s.width, dx + t.row * s.width);
     if (dw != nullptr)
-      gemm({.ta = Transpose::yes, .m = t.columns, .n = s.width, .k = t.rows, .beta = 1}, tile,
-           in.x + t.row * s.width, dw + t.column * s.width);
+      gemm({.ta = Transpose::yes, .m = t.columns, .n = s.width, .k = t.rows, .beta = 1, .lda = t.distance},
+           tile, in.x + t.row * s.width, dw + t.column * s.width);
     if (db != nullptr) add_columns(t, tile, db + t.column);
   });
 }
@@ -241,7 +269,7 @@ void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse
 void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const int32_t* target, double share,
                  Var loss) {
   const Tiles size = tiles_of(s);
-  float* tile = tape.arena().tensor({size.rows, size.columns}, DType::f32).as<float>();
+  float* tile = tape.arena().tensor({size.rows, distance_of(s, size)}, DType::f32).as<float>();
   float* lse = tape.arena().tensor({3, s.rows}, DType::f32).as<float>();
   if (tape.counting()) return;
   float *inverse = lse + s.rows, *hits = inverse + s.rows;
