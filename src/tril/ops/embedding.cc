@@ -1,10 +1,9 @@
 #include "tril/ops/embedding.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "tril/base/threads.h"
-#include "tril/ops/rows.h"
+#include "tril/ops/rows_by_id.h"
 
 namespace tril {
 namespace {
@@ -30,8 +29,8 @@ void backward(Sizes s, const int32_t* ids, const T* dy, T* dtable) {
 void forward_fast(Sizes s, const float* table, const int32_t* ids, float* y) {
   const int64_t grain = rows_per_piece(s.width);
   parallel_for(pieces_of(s.rows, grain), [&](int64_t piece) {
-    for (int64_t r = piece * grain; r < std::min(s.rows, (piece + 1) * grain); ++r)
-      std::memcpy(y + r * s.width, table + ids[r] * s.width, static_cast<size_t>(s.width) * sizeof(float));
+    const int64_t first = piece * grain;
+    rows::take(table, ids + first, std::min(grain, s.rows - first), s.width, y + first * s.width);
   });
 }
 
@@ -39,11 +38,7 @@ void forward_fast(Sizes s, const float* table, const int32_t* ids, float* y) {
 void backward_fast(Sizes s, const int32_t* ids, const float* dy, float* dtable) {
   const int64_t spans = s.rows * s.width < (1 << 15) ? 1 : 8, span = pieces_of(s.table_rows, spans);
   parallel_for(spans, [&](int64_t piece) {
-    for (int64_t r = 0; r < s.rows; ++r) {
-      const int64_t id = ids[r];
-      if (id < piece * span || id >= (piece + 1) * span || id == s.padding_row) continue;
-      rows::accumulate(dy + r * s.width, dtable + id * s.width, s.width);
-    }
+    rows::add_to(dy, ids, s.rows, s.width, piece * span, (piece + 1) * span, s.padding_row, dtable);
   });
 }
 
