@@ -93,6 +93,7 @@ class Work:
     clip: float = 0.0
     schedule: Callable = None  # rate of a step, from 1
     heads: int = 1
+    validation: torch.Tensor = None  # ids of a text's tail
 
     def optimizer(self, model):
         if not self.decay:
@@ -138,7 +139,14 @@ def block_batches(ids, batch, block):
     return lambda: draw
 
 
-def gpt_work(vocabulary, context, width, heads, layers, bias, approximate, batch, block, steps, rate, last, beta2):
+def text_ids(path):
+    """The characters' ids, and how many of them train."""
+    text = pathlib.Path(path).read_bytes().decode()
+    letters = {c: i for i, c in enumerate(sorted(set(text)))}
+    return torch.tensor([letters[c] for c in text]), int(0.9 * len(text))
+
+
+def gpt_work(vocabulary, context, width, heads, layers, bias, approximate, batch, block, steps, rate, last, beta2, text=""):
     def schedule(step, warmup=100, all_steps=2000):
         if step <= warmup:
             return rate * step / (warmup + 1)
@@ -150,9 +158,13 @@ def gpt_work(vocabulary, context, width, heads, layers, bias, approximate, batch
         torch.manual_seed(0)
         return model.draw()
 
-    ids = torch.randint(0, vocabulary, (1_000_000,), generator=torch.Generator().manual_seed(1))
+    if text:
+        ids, train = text_ids(text)
+        ids, tail = ids[:train], ids[train:]
+    else:
+        ids, tail = torch.randint(0, vocabulary, (1_000_000,), generator=torch.Generator().manual_seed(1)), None
     return Work(0, steps, make, block_batches(ids, batch, block), rate, (0.9, beta2), decay=0.1, decay_vectors=False, clip=1.0,
-                schedule=schedule, heads=heads)
+                schedule=schedule, heads=heads, validation=tail)
 
 
 def tiny_gpt_work(steps):
@@ -203,7 +215,7 @@ def work(name, data, steps):
         return microgpt_work(data, int(name[-2:]), steps)
     small = dict(vocabulary=65, bias=False, approximate="none", rate=1e-3, last=1e-4, beta2=0.99, steps=steps)
     if name == "shakespeare-char":
-        return gpt_work(context=64, width=128, heads=4, layers=4, batch=12, block=64, **small)
+        return gpt_work(context=64, width=128, heads=4, layers=4, batch=12, block=64, text=data, **small)
     if name == "shakespeare-char-6":
         return gpt_work(context=256, width=384, heads=6, layers=6, batch=4, block=256, **small)
     if name == "gpt2-124m":

@@ -35,7 +35,7 @@ struct Asked {
   std::vector<std::string> rows;
   std::optional<double> seconds;
   std::vector<std::string> programs;
-  std::optional<std::string> text;
+  std::optional<std::string> text, shakespeare;
   bool no_compile = false;
 };
 
@@ -43,8 +43,10 @@ PeerSettings peer_settings(const Asked& asked) {
   PeerSettings settings;
   settings.only = asked.rows, settings.compile = !asked.no_compile;
   settings.text = asked.text.value_or("");
+  settings.shakespeare = asked.shakespeare.value_or("");
   for (const std::string& given : asked.programs) settings.programs.push_back(named_program(given));
-  if (!settings.text.empty()) read_file(settings.text);  // refused here where it can't be read
+  for (const std::string& path : {settings.text, settings.shakespeare})
+    if (!path.empty()) read_file(path);  // refused here where it can't be read
   return settings;
 }
 
@@ -65,6 +67,9 @@ Action declare_bench(Options& options) {
       "peers: a built program: microgpt.py, microgpt-c, microgpt-c-64, microgpt.cpp, microgpt.cpp-64, "
       "llm.c or llama2.c (-64: built with width 64)");
   options.text("--data", "FILE", asked->text, "peers: text of the tokenizer rows (default: 3,000 tales)");
+  options.text(
+      "--shakespeare", "FILE", asked->shakespeare,
+      "peers: tinyshakespeare.txt, for the rows of the time to a loss (without it they are skipped)");
   options.remark(
       "The peers run in the environment that tril setup peers makes, or by TRIL_PYTHON. Let nothing else "
       "run.");

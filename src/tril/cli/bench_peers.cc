@@ -229,7 +229,7 @@ void require_known(const std::vector<BenchRow>& rows, const std::vector<std::str
 Json bench_peers(PeerSettings settings) {
   settings.python = find_python();
   std::vector<BenchRow> all = training_rows(settings);
-  for (const auto& more : {inference_rows(settings), text_rows(settings)})
+  for (const auto& more : {inference_rows(settings), text_rows(settings), loss_rows(settings)})
     all.insert(all.end(), more.begin(), more.end());
   require_known(all, settings.only);
   if (!settings.only.empty())
@@ -238,7 +238,10 @@ Json bench_peers(PeerSettings settings) {
     });
   Json rows = Json::array(), skipped = Json::array();
   for (const BenchRow& row : all)
-    if (!row.contests.empty()) measure(row, rows, skipped);
+    if (row.prepare == nullptr)
+      skipped.push_back(skipped_of(row, row.contests.front(), {}, 0));
+    else if (!row.contests.empty())
+      measure(row, rows, skipped);
   return {
       {"rows", rows},
       {"skipped", skipped},

@@ -45,6 +45,7 @@ struct PeerSettings {
   std::vector<std::string> only;  // names of rows; empty = all
   bool compile = true;            // try torch.compile
   std::string text;               // a text file for the tokenizer rows; empty = tales
+  std::string shakespeare;        // tinyshakespeare.txt; empty = not at hand
   std::string python;             // "" where there is none
   /// NAME=PATH of programs that can't be installed by tril setup peers (program_names).
   std::vector<std::pair<std::string, std::string>> programs;
@@ -60,6 +61,7 @@ const std::vector<std::string>& program_names();
 std::vector<BenchRow> training_rows(const PeerSettings& settings);
 std::vector<BenchRow> inference_rows(const PeerSettings& settings);
 std::vector<BenchRow> text_rows(const PeerSettings& settings);
+std::vector<BenchRow> loss_rows(const PeerSettings& settings);
 
 /// A contest with a script of bench/peers, one way for each pair of how and further words.
 Contest script_contest(const PeerSettings& settings, std::string against, double goal,

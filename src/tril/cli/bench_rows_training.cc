@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 
 #include "tril/base/clock.h"
 #include "tril/base/file.h"
@@ -11,6 +12,7 @@
 #include "tril/cli/child.h"
 #include "tril/data/windows.h"
 #include "tril/model/model.h"
+#include "tril/ops/gemm.h"
 #include "tril/tensor/random.h"
 #include "tril/text/char_tokenizer.h"
 #include "tril/train/config.h"
@@ -182,6 +184,41 @@ Contest one_thread(Training work) {
   return {"tril on one thread", 1.7, {{"", {}, round}}, ""};
 }
 
+// The matrix products of a step of one-head-smoke and nothing else, one after another on all threads: what a
+// step can't go below at the rate of this machine's products.
+Contest products(const Training& work) {
+  const Config config = [&] {
+    ConfigBuilder builder;
+    builder.add_preset(work.preset);
+    return builder.finish();
+  }();
+  struct Shape {
+    int64_t n, k;
+  };
+  const int64_t batch = config.train.batch, d = config.model.d_model, hidden = config.model.hidden,
+                vocabulary = config.data.vocabulary;
+  // W_Q, W_K and W_V at the query's side (decision 009), W_O, hidden layer, vocabulary head
+  const std::vector<Shape> layers = {{d, d}, {d, d}, {d, d}, {d, d}, {hidden, d}, {vocabulary, hidden}};
+  const auto most = static_cast<size_t>(std::max(batch, hidden) * vocabulary);
+  auto x = std::make_shared<std::vector<float>>(most, 0.5f),
+       w = std::make_shared<std::vector<float>>(most, 0.5f), y = std::make_shared<std::vector<float>>(most);
+  const Round round = [=, steps = work.steps] {
+    const double start = steady_seconds();
+    for (int64_t step = 0; step < steps; ++step) {
+      for (const auto& [n, k] : layers) {
+        gemm({Transpose::no, Transpose::yes, batch, n, k}, x->data(), w->data(), y->data());  // y = x Wᵀ
+        gemm({Transpose::no, Transpose::no, batch, k, n}, x->data(), w->data(), y->data());   // dx = dy W
+        gemm({Transpose::yes, Transpose::no, n, k, batch}, x->data(), w->data(), y->data());  // dW = dyᵀ x
+      }
+    }
+    Timed timed;
+    timed.seconds = steady_seconds() - start;
+    timed.rate = static_cast<double>(batch * steps) / timed.seconds;
+    return timed;
+  };
+  return {"its matrix products alone", 0.75, {{"", {}, round}}, ""};
+}
+
 void add_gpts(const PeerSettings& settings, std::vector<BenchRow>& rows) {
   const Training tiny{"tiny-gpt-abc", "tiny-gpt-abc", {}, Text::kOwn, 500};
   rows.push_back(row_of(tiny));
@@ -248,6 +285,7 @@ std::vector<BenchRow> training_rows(const PeerSettings& settings) {
     rows.push_back(row_of(work));
     rows.back().contests = {pytorch(settings, work, is_mlp ? 2 : 4, data)};
     if (!is_mlp) rows.back().contests.push_back(jax(settings, work, 1.5, data));
+    if (work.name == std::string_view("one-head-smoke")) rows.back().contests.push_back(products(work));
   }
   add_microgpts(settings, rows);
   add_gpts(settings, rows);
