@@ -68,6 +68,16 @@ INSTANTIATE_TEST_SUITE_P(Presets, PlanProgram,
                            return name;
                          });
 
+// A program that was started by a large one has a peak of its own.
+TEST(PeakProgram, IsNotItsParents) {
+  const std::vector<char> large(size_t{300} << 20, 1);
+  const TemporaryFolder folder;
+  const ProgramResult run =
+      run_program({"train", "tiny-gpt-abc", "--steps", "1", "--json", "--quiet"}, {.folder = folder.path()});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_LT(Json::parse(run.out)["peak_bytes"].get<double>(), 200e6) << large.back();
+}
+
 // The clock settles one number; a run with that number gives the same bits.
 TEST(TimeBudgetProgram, TheSettledRunIsAPlainOneToTheSameBits) {
   const TemporaryFolder folder;

@@ -16,14 +16,18 @@
 namespace tril {
 namespace {
 
-// The first line of a small file of the system; "" where there is none.
-std::string first_line(const char* path) {
+// A small file of the system; "" where there is none.
+std::string system_file(const char* path) {
   std::FILE* file = std::fopen(path, "r");
   if (file == nullptr) return "";
-  char buffer[64] = "";
-  const size_t n = std::fread(buffer, 1, sizeof buffer - 1, file);
+  char buffer[4096] = "";
+  const size_t n = std::fread(buffer, 1, sizeof buffer, file);
   std::fclose(file);
-  const std::string text(buffer, n);
+  return std::string(buffer, n);
+}
+
+std::string first_line(const char* path) {
+  const std::string text = system_file(path);
   return text.substr(0, text.find('\n'));
 }
 
@@ -40,7 +44,14 @@ int64_t machine_memory() {
   return bytes;
 }
 
+// getrusage's figure would be the parent's where that one was larger: it is kept when a program is started.
 int64_t peak_memory() {
+  const std::string status = system_file("/proc/self/status"), key = "VmHWM:";
+  size_t at = status.find(key);
+  if (at != std::string::npos) {
+    at = status.find_first_not_of(" \t", at + key.size());
+    if (const auto kib = parse_integer(status.substr(at, status.find(' ', at) - at))) return *kib * 1024;
+  }
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return int64_t{usage.ru_maxrss} * 1024;
