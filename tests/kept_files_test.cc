@@ -60,6 +60,12 @@ TEST_F(KeptFiles, OutputsAreNeverWrittenOverThem) {
     EXPECT_EQ(run(words).exit_code, 0) << words[1];
     EXPECT_EQ(run(words).exit_code, 0) << words[1];  // its own output of before is written over
   }
+  for (const char* out : {"w/inner", "w/checkpoints/step-00000001/inner"})
+    EXPECT_THAT(refusal({"train", "tiny-gpt-abc", "--steps", "1", "--out", out}),
+                HasSubstr("lies in the run"));
+  fs::create_directory(folder_ / "w/empty");
+  EXPECT_THAT(refusal({"train", "tiny-gpt-abc", "--steps", "1", "--out", "w/empty"}),
+              HasSubstr("lies in the run"));
   EXPECT_THAT(refusal({"data", "fetch", "tinyshakespeare", "--out", "w/t.txt"}),
               HasSubstr("lies in the run"));
   for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(read(kept[i]), before[i]) << kept[i];

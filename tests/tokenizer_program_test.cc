@@ -79,7 +79,8 @@ TEST_F(TokenizerProgram, UnknownWordsAreListedWithTheirCounts) {
             json::parse(R"([{"text": "zwei", "count": 2}, {"text": "drei", "count": 1}])"));
   EXPECT_EQ(document["unknown_count"].get<int>(), 3);
   EXPECT_EQ(document["tokens"], json::parse(R"(["one", "<UNK>", "two", "<UNK>", "<UNK>"])"));
-  EXPECT_NE(result.err.find("warning: text.txt: 3 words are not in the vocabulary"), std::string::npos);
+  EXPECT_NE(result.err.find("warning: text.txt: 3 words outside the vocabulary, read as <UNK>"),
+            std::string::npos);
 }
 
 // Case 6, the whole way: files of five million times one character, for each kind of tokenizer.

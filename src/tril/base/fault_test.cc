@@ -1,3 +1,4 @@
+#include "tril/base/error_testing.h"
 #include "tril/base/file.h"
 
 #include <gtest/gtest.h>
@@ -26,15 +27,6 @@ class FileTest : public testing::Test {
   const TestFolder files_{testing::UnitTest::GetInstance()->current_test_info()->name()};
   const std::string& folder_ = files_.path();
 };
-
-std::string refusal_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "";
-}
 
 /// Runs body in a child process that ends without cleaning up; returns its exit status.
 int in_child(const std::function<void()>& body) {

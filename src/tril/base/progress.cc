@@ -122,7 +122,7 @@ void Progress::phase(std::string_view what) {
 void Progress::tell_silence() {
   const std::lock_guard lock(mutex_);
   const double time = options_.now();
-  if (finished_ || log::quiet() || time - drawn_ < kPrintEvery) return;
+  if (finished_ || log::quiet() || time - std::max(drawn_, recent_.back().time) < kPrintEvery) return;
   drawn_ = time;
   const std::string what = !phase_.empty()  ? phase_
                            : options_.bytes ? "at work"

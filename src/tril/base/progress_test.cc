@@ -106,6 +106,23 @@ TEST(Progress, LongSilenceIsTold) {
             "train 2/1,000, 0%, loss 3.1, 13 targets/s, 5:32:40 left\n");
 }
 
+TEST(Progress, WorkThatGoesOnIsNotSilent) {
+  testing::internal::CaptureStderr();
+  double now = 0;
+  Progress progress("train", 20, at(&now, false));
+  for (int step = 1; step <= 8; ++step) {
+    now += 2;
+    progress.update(step);
+    now += 1;
+    progress.tell_silence();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "train 2/20, 10%, 45 s left\n"
+            "train 4/20, 20%, 44 s left\n"
+            "train 6/20, 30%, 42 s left\n"
+            "train 8/20, 40%, 36 s left\n");
+}
+
 // The watching thread does the same by itself, and ends with the work.
 TEST(Progress, TheWatchTellsByItself) {
   testing::internal::CaptureStderr();

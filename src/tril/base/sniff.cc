@@ -1,9 +1,12 @@
 #include "tril/base/sniff.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cstdint>
 
 #include "tril/base/error.h"
+#include "tril/base/typed.h"
 
 namespace tril {
 namespace {
@@ -20,6 +23,11 @@ struct Magic {
 constexpr char kConvert[] = "convert it first: iconv -f {} -t UTF-8 FILE > NEW";
 constexpr char kExtract[] = "extract its text first";
 constexpr char kUnpack[] = "unpack it first";
+constexpr char kShow[] = "see what it holds: {} FILE";
+
+std::string show_it() {
+  return fmt::format(kShow, typed({"show"}));
+}
 
 /// Longer marks stand before shorter ones that they begin with.
 constexpr Magic kMagics[] = {
@@ -34,7 +42,7 @@ constexpr Magic kMagics[] = {
     {"\x1F\x8B"sv, FileKind::kGzip, "gzip data", "unpack it first: gunzip -c FILE > NEW"},
     {"version https://git-lfs.github.com/spec/"sv, FileKind::kLfsPointer,
      "a Git LFS pointer, not the file itself", "fetch the real file: git lfs pull"},
-    {"GGUF"sv, FileKind::kGguf, "a GGUF model", "see what it holds: tril show FILE"},
+    {"GGUF"sv, FileKind::kGguf, "a GGUF model", kShow},
     {"%PDF-"sv, FileKind::kPdf, "a PDF document", kExtract},
     {"\x89PNG\r\n"sv, FileKind::kImage, "a PNG picture", kExtract},
     {"\xFF\xD8\xFF"sv, FileKind::kImage, "a JPEG picture", kExtract},
@@ -68,8 +76,7 @@ Sniffed zip(std::string_view head) {
     return {FileKind::kPyTorch, "a PyTorch checkpoint (a zip archive with a pickle)",
             "save it as safetensors first; tril never runs a pickle"};
   }
-  if (head.find(".npy") != head.npos)
-    return {FileKind::kNpz, "an npz archive", "see what it holds: tril show FILE"};
+  if (head.find(".npy") != head.npos) return {FileKind::kNpz, "an npz archive", show_it()};
   return {FileKind::kZip, "a zip archive", kUnpack};
 }
 
@@ -118,12 +125,12 @@ std::optional<Sniffed> sniff(std::string_view head, size_t file_size) {
   head = head.substr(0, kSniffBytes);
   for (const Magic& magic : kMagics) {
     if (head.substr(0, magic.bytes.size()) == magic.bytes && confirmed(magic, head)) {
-      return Sniffed{magic.kind, magic.name, magic.advice};
+      return Sniffed{magic.kind, magic.name, magic.advice == kShow ? show_it() : magic.advice};
     }
   }
   if (head.substr(0, 4) == "PK\x03\x04"sv || head.substr(0, 4) == "PK\x05\x06"sv) return zip(head);
   if (is_safetensors(head, file_size)) {
-    return Sniffed{FileKind::kSafetensors, "a safetensors file", "see what it holds: tril show FILE"};
+    return Sniffed{FileKind::kSafetensors, "a safetensors file", show_it()};
   }
   if (is_html(head)) return Sniffed{FileKind::kHtml, "an HTML page", "save its text first"};
   return by_nul_bytes(head);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tril/base/table.h"
 #include "tril/check/check.h"
 #include "tril/check/examples.h"
 #include "tril/train/trainer.h"
@@ -43,9 +44,9 @@ void check_cache(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   const double limit = (subject.config.run.dtype == "f64" ? 1e-12 : 1e-5) * largest;
   rows.push_back(
       at_most("cached = uncached", worst, limit,
-              fmt::format("largest difference of logits between the first {} tokens of each read token by "
+              fmt::format("largest difference of logits between the first {} of each read token by "
                           "token through the cache, and read whole, on {}",
-                          length, examples.text())));
+                          counted(length, "token"), examples.text())));
 }
 
 }  // namespace tril

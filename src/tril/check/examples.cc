@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tril/base/error.h"
+#include "tril/base/table.h"
 #include "tril/data/blocks.h"
 #include "tril/data/windows.h"
 
@@ -79,8 +80,8 @@ Examples Examples::first_part(int64_t kept) const {
 }
 
 std::string Examples::text() const {
-  return fmt::format("{} {}{} of {} tokens {} the training part", count, one_target ? "window" : "block",
-                     count == 1 ? "" : "s", length, first ? "at the start of" : "spread over");
+  return fmt::format("{} of {} {} the training part", counted(count, one_target ? "window" : "block"),
+                     counted(length, "token"), first ? "at the start of" : "spread over");
 }
 
 Examples spread_examples(const Model& model, const Corpus& corpus, int64_t most, bool full) {

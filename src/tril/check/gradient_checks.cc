@@ -7,6 +7,7 @@
 
 #include "tril/autograd/gradient_check.h"
 #include "tril/base/clock.h"
+#include "tril/base/table.h"
 #include "tril/check/check.h"
 #include "tril/check/examples.h"
 #include "tril/model/registry.h"
@@ -182,8 +183,8 @@ void check_gradients(const CheckSubject& subject, std::vector<CheckRow>& rows, d
   Probe probe(std::move(small), std::move(examples));
   const ModelConfig& c = probe.model().config();
   tell(compare(probe, 0), "gradients, small",
-       fmt::format("a fresh small model of the family (width {}, {} layer{}, {} tokens, seed 11) on {}",
-                   c.d_model, c.layers, c.layers == 1 ? "" : "s", c.vocab_size, probe.examples().text()),
+       fmt::format("a fresh small model of the family (width {}, {}, {}, seed 11) on {}", c.d_model,
+                   counted(c.layers, "layer"), counted(c.vocab_size, "token"), probe.examples().text()),
        rows);
   own_weights(subject, seconds, rows);
 }

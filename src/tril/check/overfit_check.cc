@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tril/base/table.h"
 #include "tril/check/check.h"
 #include "tril/check/examples.h"
 #include "tril/model/registry.h"
@@ -14,6 +15,7 @@ namespace tril {
 
 void check_overfit(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   constexpr int64_t kSteps = 220, kTargets = 16;
+  if (subject.config.model.vocab_size == 1) return;  // its loss is 0 from the start
   ModelConfig c = subject.config.model;
   c.d_model = 32, c.hidden = 96, c.d_k = 0, c.d_v = 0, c.dropout = 0;
   c.layers = std::min<int64_t>(c.layers, 2);
@@ -42,10 +44,9 @@ void check_overfit(const CheckSubject& subject, std::vector<CheckRow>& rows) {
   const double after = loss_of().value().at(0);
   rows.push_back(
       below("overfit", after, std::min(0.15, before / 10),
-            fmt::format(
-                "loss of a fresh small model of the family (width 32, {} layer{}, seed 31) after {} steps of "
-                "Adam at 0.02 on {}; before: {:.4f}",
-                c.layers, c.layers == 1 ? "" : "s", kSteps, examples.text(), before)));
+            fmt::format("loss of a fresh small model of the family (width 32, {}, seed 31) after {} steps of "
+                        "Adam at 0.02 on {}; before: {:.4f}",
+                        counted(c.layers, "layer"), kSteps, examples.text(), before)));
 }
 
 }  // namespace tril

@@ -211,11 +211,12 @@ std::string kernels_text(const Json& document) {
   const Json& machine = document.at("machine");
   const auto number = [&](const char* field) { return machine.at(field).get<double>(); };
   std::string text = fmt::format(
-      "{} threads, {}: multiply-adds {:.0f} GFLOP/s (one core {:.0f}), reading {:.1f} GB/s (one core "
+      "{}, {}: multiply-adds {:.0f} GFLOP/s (one core {:.0f}), reading {:.1f} GB/s (one core "
       "{:.1f}); "
       "shares are of all cores'\n\n",
-      machine.at("threads").get<int>(), machine.at("vector_level").get<std::string>(), number("gflops"),
-      number("gflops_one_core"), number("read_gb_per_second"), number("read_gb_per_second_one_core"));
+      counted(machine.at("threads").get<int>(), "thread"), machine.at("vector_level").get<std::string>(),
+      number("gflops"), number("gflops_one_core"), number("read_gb_per_second"),
+      number("read_gb_per_second_one_core"));
   Table table({"op", "forward", "share", "plain", "backward", "share", "plain", "shapes", "as in"});
   for (const Json& row : document.at("kernels")) {
     std::vector<std::string> cells = {row.at("op")};

@@ -20,6 +20,7 @@
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
+#include "tril/base/typed.h"
 #include "tril/cli/child.h"
 
 namespace tril::cli {
@@ -220,8 +221,8 @@ void require_known(const std::vector<BenchRow>& rows, const std::vector<std::str
   for (const BenchRow& row : rows) names.push_back(row.name);
   for (const std::string& name : only)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      refuse("there is no row {}{}; tril bench peers without --row measures all", in_quotes(name),
-             nearest_hint(name, names));
+      refuse("there is no row {}{}; {} without --row measures all", in_quotes(name),
+             nearest_hint(name, names), typed({"bench", "peers"}));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "tril/base/typed.h"
 #include "tril/cli/child.h"
 
 namespace tril::cli {
@@ -27,7 +28,8 @@ Contest script_contest(const PeerSettings& settings, std::string against, double
                        const std::string& script,
                        const std::vector<std::pair<std::string, std::vector<std::string>>>& ways) {
   if (settings.python.empty())
-    return no_contest(std::move(against), "no Python environment: tril setup peers makes it");
+    return no_contest(std::move(against),
+                      "no Python environment: " + typed({"setup", "peers"}) + " makes it");
   Contest contest{std::move(against), goal, {}, ""};
   for (const auto& [how, more] : ways) {
     Way way{how, {settings.python, source_folder() + "/bench/peers/" + script, "--serve"}, nullptr};

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tril/base/clock.h"
+#include "tril/base/table.h"
 #include "tril/base/threads.h"
 #include "tril/cli/bench_rows.h"
 #include "tril/model/registry.h"
@@ -152,7 +153,8 @@ BenchRow evaluation_row(const PeerSettings& settings) {
     std::vector<std::string> words = {"--work", "gpt2-124m", "--evaluate", "--threads",
                                       std::to_string(threads())};
     if (compiled) words.emplace_back("--compile");
-    ways.emplace_back(fmt::format("{}, {} threads", compiled ? "compiled" : "eager", threads()), words);
+    ways.emplace_back(fmt::format("{}, {}", compiled ? "compiled" : "eager", counted(threads(), "thread")),
+                      words);
   }
   row.contests = {script_contest(settings, "PyTorch", 1.2, "train_torch.py", ways)};
   return row;
@@ -188,7 +190,7 @@ BenchRow cache_row(int64_t count, double goal) {
 
 Contest llama_cpp(const PeerSettings& settings, const char* model, const char* what, double goal) {
   return script_contest(settings, "llama.cpp", goal, "llama_cpp_rate.py",
-                        {{fmt::format("f32, {} threads", threads()),
+                        {{fmt::format("f32, {}", counted(threads(), "thread")),
                           {"--model", model, "--what", what, "--threads", std::to_string(threads())}}});
 }
 

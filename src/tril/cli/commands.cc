@@ -7,6 +7,7 @@
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
+#include "tril/base/typed.h"
 
 namespace tril::cli {
 namespace {
@@ -68,7 +69,7 @@ std::span<const Command> commands() {
 const Command& find_command(std::string_view name) {
   for (const Command& command : commands())
     if (command.name == name) return command;
-  refuse("unknown command {}{}; see: tril help{}", in_quotes(name), command_hint(name),
+  refuse("unknown command {}{}; see: {}{}", in_quotes(name), command_hint(name), typed({"help"}),
          name.starts_with("data ") ? " data" : "");
 }
 

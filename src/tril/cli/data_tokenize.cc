@@ -85,11 +85,11 @@ class Texts {
 
 void warn_of(const TextEncoder& encoder, const std::string& name) {
   if (encoder.dropped() > 0)
-    log::warn("{}: {} '_' belong to no token and are dropped", name, with_commas(encoder.dropped()));
+    log::warn("{}: {} times '_' dropped: it belongs to no word token", name, with_commas(encoder.dropped()));
   const auto unknown = encoder.unknown(1);
   if (!unknown.empty())
-    log::warn("{}: {} words are not in the vocabulary and are read as <UNK>; the most frequent is {}", name,
-              with_commas(encoder.unknown_count()), in_quotes(unknown[0].first));
+    log::warn("{}: {} outside the vocabulary, read as <UNK>; the most frequent is {}", name,
+              counted(encoder.unknown_count(), "word"), in_quotes(unknown[0].first));
 }
 
 // The ids of all texts, one after the other, as a file of token ids.
@@ -104,7 +104,7 @@ void write_ids(const Asked& asked, Texts& texts, TextEncoder& encoder, const Tok
   if (json)
     print_json({{"path", *asked.out}, {"count", count}, {"bits", bits}});
   else
-    print(fmt::format("{}: {} ids of {} bits\n", *asked.out, with_commas(count), bits));
+    print(fmt::format("{}: {} of {} bits\n", *asked.out, counted(count, "id"), bits));
 }
 
 using Show = std::function<std::string(const EncodedToken&)>;
@@ -170,10 +170,10 @@ int tokenize(const Asked& asked, bool json) {
     });
   }
   if (tokenizer) {
-    log::note("{}: {} tokens of a {} tokenizer with {} ids", texts.name(), with_commas(encoder.count()),
-              tokenizer->kind(), with_commas(tokenizer->vocab_size()));
+    log::note("{}: {} of a {} tokenizer with {}", texts.name(), counted(encoder.count(), "token"),
+              tokenizer->kind(), counted(tokenizer->vocab_size(), "id"));
   } else {
-    log::note("{}: {} tokens", texts.name(), with_commas(encoder.count()));
+    log::note("{}: {}", texts.name(), counted(encoder.count(), "token"));
   }
   warn_of(encoder, texts.name());
   return kExitDone;

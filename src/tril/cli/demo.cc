@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "tril/base/error.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 #include "tril/check/hand_worked.h"
 #include "tril/cli/demo_work.h"
 #include "tril/cli/output.h"
@@ -134,7 +134,7 @@ HandWorked by_hand(Teller& teller) {
       "A token may not look at what comes after it, so those scores are masked; softmax turns what is left\n"
       "of each row into weights that sum to 1.\n");
   const HandWorked worked = check_hand_worked();
-  const std::vector<RowNames> names = {{{"t1", "t2", "t3", "t4"}, 0}};
+  const std::vector<RowNames> names = {{{"0", "1", "2", "3"}, 0}};
   for (const HandWorkedValue& value : worked.values)
     teller.say(value_text(value.name, value.shape, value.data, names));
   teller.say(
@@ -253,16 +253,10 @@ std::vector<DemoSample> tell_samples(Teller& teller, const std::string& run) {
   return samples;
 }
 
-// How the user calls this program: the wrapper says so.
-std::string program_name() {
-  const char* typed = std::getenv("TRIL_COMMAND");
-  return typed == nullptr || *typed == '\0' ? "tril" : typed;
-}
-
 void tell_next(Teller& teller, const std::vector<DemoCommand>& commands) {
   teller.part("What to try next");
   for (const DemoCommand& command : commands)
-    teller.say(fmt::format("    {}\n        {}", command.typed(program_name()), command.about));
+    teller.say(fmt::format("    {}\n        {}", typed(command.words), command.about));
   teller.say("");
 }
 
@@ -339,7 +333,7 @@ int demo(const Asked& asked, const Common& common) {
                 {"baselines", demo_json(baselines)},
                 {"runs", {{"one-head", head}, {"window-mlp", mlp}}},
                 {"samples", demo_json(samples, kPrompt)},
-                {"next", demo_json(commands, program_name())}});
+                {"next", demo_json(commands)}});
   }
   return passed ? kExitDone : kExitCheckFailed;
 }

@@ -8,6 +8,7 @@
 
 #include "tril/base/interrupt.h"
 #include "tril/base/progress.h"
+#include "tril/base/typed.h"
 #include "tril/cli/request.h"
 #include "tril/generate/generate.h"
 #include "tril/train/trainer.h"
@@ -19,18 +20,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kGradientSeconds = 2;
 constexpr int64_t kLooks = 12;  // points of the validation curve
-
-// A word as the shell reads it back.
-std::string shell_word(const std::string& word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           std::string_view("/._-=+").find(c) != std::string_view::npos;
-  });
-  if (plain) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
 
 }  // namespace
 
@@ -79,12 +68,6 @@ std::vector<DemoSample> demo_samples(const std::string& run, const std::string& 
   return samples;
 }
 
-std::string DemoCommand::typed(const std::string& program) const {
-  std::string line = program;
-  for (const std::string& word : words) line += " " + shell_word(word);
-  return line;
-}
-
 std::vector<DemoCommand> demo_commands(const std::string& run, const std::string& prompt, int64_t steps) {
   return {
       {{"generate", run, "--prompt", prompt, "--temperature", "0.8", "--seed", "8"}, "another tale"},
@@ -113,10 +96,10 @@ Json demo_json(const std::vector<DemoSample>& samples, const std::string& prompt
   return all;
 }
 
-Json demo_json(const std::vector<DemoCommand>& commands, const std::string& program) {
+Json demo_json(const std::vector<DemoCommand>& commands) {
   Json all = Json::array();
   for (const DemoCommand& command : commands)
-    all.push_back({{"command", command.typed(program)}, {"words", command.words}, {"about", command.about}});
+    all.push_back({{"command", typed(command.words)}, {"words", command.words}, {"about", command.about}});
   return all;
 }
 

@@ -34,14 +34,12 @@ std::vector<DemoSample> demo_samples(const std::string& run, const std::string& 
 struct DemoCommand {
   std::vector<std::string> words;
   std::string about;
-  /// As one types it, with `program` before it.
-  std::string typed(const std::string& program) const;
 };
 std::vector<DemoCommand> demo_commands(const std::string& run, const std::string& prompt, int64_t steps);
 
 // The parts of the demo's document.
 nlohmann::ordered_json demo_json(const BaselineLosses& losses);
 nlohmann::ordered_json demo_json(const std::vector<DemoSample>& samples, const std::string& prompt);
-nlohmann::ordered_json demo_json(const std::vector<DemoCommand>& commands, const std::string& program);
+nlohmann::ordered_json demo_json(const std::vector<DemoCommand>& commands);
 
 }  // namespace tril::cli

@@ -89,8 +89,9 @@ int evaluate_run(const Asked& asked, const Common& common) {
                                      ? fmt::format(", {:.4f} bits per byte{}", bits.get<double>(),
                                                    run.tokenizer->lossy() ? " (of the normalized text)" : "")
                                      : "";
-    print(fmt::format("{}: loss {:.4f}, perplexity {:.2f}{}, {} targets, step {}\n", split, found->loss(),
-                      found->perplexity(), per_byte, with_commas(found->targets), with_commas(run.step)));
+    print(fmt::format("{}: loss {:.4f}, perplexity {:.2f}{}, {}, step {}\n", split, found->loss(),
+                      found->perplexity(), per_byte, counted(found->targets, "target"),
+                      with_commas(run.step)));
   } else {
     print(fmt::format("{}: no targets, so there is no loss\n", split));
   }

@@ -90,8 +90,8 @@ int export_run(const Asked& asked, const Common& common) {
     print_json(document);
     return kExitDone;
   }
-  print(fmt::format("{}: {}, {} tensors, {} bytes\n", *asked.out, done.architecture,
-                    with_commas(done.tensors), with_commas(static_cast<int64_t>(done.bytes))));
+  print(fmt::format("{}: {}, {}, {}\n", *asked.out, done.architecture, counted(done.tensors, "tensor"),
+                    counted(static_cast<int64_t>(done.bytes), "byte")));
   if (difference) {
     print(fmt::format(
         "read again: over {} positions the logits differ by {:.3g} at most (largest logit {:.3g})\n",

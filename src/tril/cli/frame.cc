@@ -15,6 +15,7 @@
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
 #include "tril/base/threads.h"
+#include "tril/base/typed.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 
@@ -98,9 +99,10 @@ std::string command_name(std::span<const std::string> arguments, size_t words) {
   if (name == "--version") return "version";
   if (name == "--help" || name == "-h") return "help";
   if (name.starts_with("-"))
-    refuse("{} stands before the command; options follow it: tril COMMAND {} ...", in_quotes(name), name);
+    refuse("{} stands before the command; options follow it: {} COMMAND {} ...", in_quotes(name),
+           program_as_typed(), name);
   if (words == 1 && name == "data" && arguments.size() < 2)
-    refuse("data needs a second word; see: tril help data");
+    refuse("data needs a second word; see: {}", typed({"help", "data"}));
   if (words == 1 && name == "data") return name + " " + arguments[1];
   return name;
 }

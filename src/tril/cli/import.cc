@@ -8,6 +8,7 @@
 #include "tril/base/log.h"
 #include "tril/base/memory.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 #include "tril/train/import_run.h"
@@ -33,10 +34,10 @@ int import_model(const Asked& asked, const Common& common) {
     print_json({{"run", run.path()}, {"parameters", parameters}, {"architecture", architecture}});
     return kExitDone;
   }
-  print(fmt::format("{}: {}, {} parameters, {} tokens, context {}\n", run.path(), architecture,
-                    with_commas(parameters), with_commas(model->config().vocab_size),
+  print(fmt::format("{}: {}, {}, {}, context {}\n", run.path(), architecture,
+                    counted(parameters, "parameter"), counted(model->config().vocab_size, "token"),
                     with_commas(model->config().context)));
-  log::note("try: tril generate {} --prompt \"...\" --greedy", run.path());
+  log::note("try: {} --prompt \"...\" --greedy", typed({"generate", run.path()}));
   return kExitDone;
 }
 

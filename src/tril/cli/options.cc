@@ -11,6 +11,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 
 namespace tril::cli {
 namespace {
@@ -149,7 +150,7 @@ std::string Options::hint_for(const std::string& name) const {
 void Options::refuse_extra(const std::string& word) const {
   if (word.size() > 1 && word[0] == '-') {
     const std::string name = word.substr(0, word.find('='));
-    refuse("unknown option {}{}; see: tril help {}", in_quotes(name), hint_for(name), command_);
+    refuse("unknown option {}{}; see: {} {}", in_quotes(name), hint_for(name), typed({"help"}), command_);
   }
   refuse("unexpected word {}; usage: {}", in_quotes(word), usage());
 }

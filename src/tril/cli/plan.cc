@@ -58,16 +58,15 @@ Json plan_json(const Config& config, const Corpus& corpus) {
 
 std::string plan_text(const Config& config, const Corpus& corpus, const Json& plan) {
   const Audit& audit = corpus.audit;
-  std::string text = fmt::format("model    {}, {} parameters, vocabulary {}, context {}\n",
-                                 config.model.family, with_commas(parameter_count(config.model)),
+  std::string text = fmt::format("model    {}, {}, vocabulary {}, context {}\n", config.model.family,
+                                 counted(parameter_count(config.model), "parameter"),
                                  with_commas(config.model.vocab_size), with_commas(config.model.context));
   text += "data     " + (corpus.source.path.empty() ? corpus.source.kind : corpus.source.path) + ":";
   for (size_t p = 0; p < kParts; ++p)
-    text += fmt::format("{} {} documents, {} targets ({})", p > 0 ? ";" : "",
-                        with_commas(audit.parts[p].documents), with_commas(audit.parts[p].targets),
-                        part_name(static_cast<Part>(p)));
-  text += fmt::format("\nwork     {} steps of {} targets\n", with_commas(config.train.steps),
-                      with_commas(targets_a_step(config)));
+    text += fmt::format("{} {}, {} ({})", p > 0 ? ";" : "", counted(audit.parts[p].documents, "document"),
+                        counted(audit.parts[p].targets, "target"), part_name(static_cast<Part>(p)));
+  text += fmt::format("\nwork     {} of {}\n", counted(config.train.steps, "step"),
+                      counted(targets_a_step(config), "target"));
   const auto bytes = [&](const Json& value) { return short_bytes(value.get<double>()); };
   const Json& parts = plan.at("bytes");
   text += fmt::format(

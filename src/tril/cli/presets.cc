@@ -5,6 +5,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/output.h"
 #include "tril/model/parameter_count.h"
@@ -22,10 +23,10 @@ int list_presets(const Common& common) {
     ModelConfig model = config.model;
     model.vocab_size = nominal_vocabulary(name);
     const int64_t parameters = parameter_count(model);
-    table.row(
-        {name, model.family, with_commas(model.context), with_commas(model.d_model), with_commas(model.heads),
-         with_commas(model.layers), with_commas(model.vocab_size), with_commas(parameters),
-         fmt::format("{} steps x {}", with_commas(config.train.steps), with_commas(config.train.batch))});
+    table.row({name, model.family, with_commas(model.context), with_commas(model.d_model),
+               with_commas(model.heads), with_commas(model.layers), with_commas(model.vocab_size),
+               with_commas(parameters),
+               fmt::format("{} x {}", counted(config.train.steps, "step"), with_commas(config.train.batch))});
     all.push_back({{"name", name},
                    {"about", preset_about(name)},
                    {"family", model.family},
@@ -47,7 +48,8 @@ int list_presets(const Common& common) {
   print(table.text());
   print("\n");
   for (const std::string& name : preset_names()) print(fmt::format("{:<20}{}\n", name, preset_about(name)));
-  print("\ntril config PRESET prints the settings of one; tril train PRESET trains it.\n");
+  print(fmt::format("\n{} PRESET prints the settings of one; {} PRESET trains it.\n", typed({"config"}),
+                    typed({"train"})));
   return kExitDone;
 }
 

@@ -9,6 +9,7 @@
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
+#include "tril/base/typed.h"
 
 namespace tril::cli {
 namespace {
@@ -37,8 +38,8 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
   }
   std::error_code ignored;
   if (!std::filesystem::exists(word, ignored))
-    refuse("there is no preset and no file {}{}; tril presets lists them", in_quotes(word),
-           nearest_hint(word, presets));
+    refuse("there is no preset and no file {}{}; {} lists them", in_quotes(word), nearest_hint(word, presets),
+           typed({"presets"}));
   builder.add_preset(kDefaultPreset);
   use_data(builder, word);
   return stem_of(word);

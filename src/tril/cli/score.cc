@@ -52,12 +52,11 @@ std::string to_text(const Score& score) {
         {token.text, fmt::format("{:.4f}", std::exp(token.logprob)), fmt::format("{:.4f}", token.logprob)});
   }
   return table.text() +
-         fmt::format(
-             "\nloss {:.4f}, perplexity {:.2f}, {:.4f} bits per byte{}, over {} targets with {} tokens "
-             "of context\n",
-             score.loss(), std::exp(score.loss()), score.bits_per_byte(),
-             score.lossy ? " (of the normalized text)" : "",
-             with_commas(static_cast<long long>(score.tokens.size())), with_commas(score.context));
+         fmt::format("\nloss {:.4f}, perplexity {:.2f}, {:.4f} bits per byte{}, over {} with {} of context\n",
+                     score.loss(), std::exp(score.loss()), score.bits_per_byte(),
+                     score.lossy ? " (of the normalized text)" : "",
+                     counted(static_cast<long long>(score.tokens.size()), "target"),
+                     counted(score.context, "token"));
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ std::string validation_line(const Json& result) {
   // e to a loss above 709 is beyond a double: the document holds null.
   const Json& perplexity = result.at("validation_perplexity");
   return fmt::format(
-      "loss {:.4f}, perplexity {}, over {} targets (step {})", result.at("validation_loss").get<double>(),
+      "loss {:.4f}, perplexity {}, over {} (step {})", result.at("validation_loss").get<double>(),
       perplexity.is_null() ? "beyond 1e308" : fmt::format("{:.2f}", perplexity.get<double>()),
-      with_commas(result.at("targets").at("validation")), with_commas(result.at("selected_step")));
+      counted(result.at("targets").at("validation"), "target"), with_commas(result.at("selected_step")));
 }
 
 std::string samples_text(const Json& result) {
@@ -51,10 +51,11 @@ std::string summary_text(const Json& result) {
   const std::string run = result.at("run");
   const Json& seconds = result.at("seconds");
   std::string text = fmt::format("run         {}\n", run);
-  text += fmt::format("model       {} parameters, {} tokens in the vocabulary\n",
-                      with_commas(result.at("parameters")), with_commas(result.at("vocab_size")));
-  text += fmt::format("training    {} steps, {} targets seen of {}\n", with_commas(result.at("steps")),
-                      with_commas(result.at("tokens_seen")), with_commas(result.at("targets").at("train")));
+  text += fmt::format("model       {}, {} in the vocabulary\n", counted(result.at("parameters"), "parameter"),
+                      counted(result.at("vocab_size"), "token"));
+  text +=
+      fmt::format("training    {}, {} seen of {}\n", counted(result.at("steps"), "step"),
+                  counted(result.at("tokens_seen"), "target"), with_commas(result.at("targets").at("train")));
   text += "validation  " + validation_line(result) + "\n";
   text += fmt::format("time        {:.2f} s: data {:.2f}, training {:.2f}, evaluation {:.2f}",
                       seconds.at("total").get<double>(), seconds.at("data").get<double>(),

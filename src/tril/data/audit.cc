@@ -141,16 +141,18 @@ std::string audit_text(const Audit& audit) {
   const auto line = [&](const char* name, const std::string& value) {
     text += fmt::format("{:<11}{}\n", name, value);
   };
-  line("documents", fmt::format("{} empty dropped, {} duplicates dropped, {} in two parts",
-                                audit.empty_documents, audit.duplicates, audit.overlap));
+  line("documents",
+       fmt::format("{} empty dropped, {} dropped, {} in two parts", with_commas(audit.empty_documents),
+                   counted(audit.duplicates, "duplicate"), with_commas(audit.overlap)));
   line("rules", fmt::format("documents by {}, split by {}, {} tokens", audit.documents_rule, audit.split,
                             audit.tokenizer));
-  line("lengths", fmt::format("{} tokens at least, {} median, {} at most", audit.lengths.shortest,
-                              audit.lengths.median, audit.lengths.longest));
-  line("vocabulary", fmt::format("{} ids{}", with_commas(audit.vocab_size),
-                                 audit.distinct_words == 0 ? std::string()
-                                                           : fmt::format(", from {} distinct words",
-                                                                         with_commas(audit.distinct_words))));
+  line("lengths", fmt::format("{} at least, {} median, {} at most", counted(audit.lengths.shortest, "token"),
+                              audit.lengths.median, with_commas(audit.lengths.longest)));
+  line("vocabulary",
+       fmt::format("{}{}", counted(audit.vocab_size, "id"),
+                   audit.distinct_words == 0
+                       ? std::string()
+                       : fmt::format(", from {}", counted(audit.distinct_words, "distinct word"))));
   std::string uncovered;
   for (const auto& [character, count] : audit.uncovered) {
     uncovered += fmt::format("{}'{}' {} times", uncovered.empty() ? "" : ", ", character, with_commas(count));

@@ -4,6 +4,7 @@
 #include <cassert>
 
 #include "tril/base/error.h"
+#include "tril/base/table.h"
 
 namespace tril {
 
@@ -12,7 +13,8 @@ Blocks::Blocks(std::span<const int32_t> stream, int64_t length, const std::strin
   assert(length >= 1);
   const auto have = static_cast<int64_t>(stream.size());
   if (have >= length + 1) return;
-  refuse("{}: {} tokens, needs {} (a block of {} and its last target); {}", name, have, length + 1, length,
+  refuse("{}: {}, needs {} (a block of {} and its last target); {}", name, counted(have, "token"), length + 1,
+         length,
          have >= 2 ? fmt::format("use more text, or a context of at most {}", have - 1) : "use more text");
 }
 

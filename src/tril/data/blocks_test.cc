@@ -55,7 +55,7 @@ TEST(Blocks, ShortStreamIsRefusedWithBothNumbers) {
             "context of at "
             "most 7");
   EXPECT_EQ(refusal([&] { Blocks(std::span(ids).first(1), 8, "t"); }),
-            "t: 1 tokens, needs 9 (a block of 8 and its last target); use more text");
+            "t: 1 token, needs 9 (a block of 8 and its last target); use more text");
   EXPECT_NE(refusal([&] { Blocks({}, 1, "t"); }), "no refusal");
 }
 

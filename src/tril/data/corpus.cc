@@ -36,6 +36,17 @@ void take_stories(CorpusWork& work) {
   }
 }
 
+/// Where a file was read as one text though it looks like a list.
+void hint_at_lines(const CorpusWork& work) {
+  if (work.settings.documents != "auto" || work.source.path.empty() || work.documents.texts.size() != 1)
+    return;
+  if (const int64_t lines = list_lines(work.documents.texts[0]); lines > 0)
+    work.note(
+        fmt::format("{}: its {} short lines are read as one text; --set data.documents=line makes each of "
+                    "them a document",
+                    work.source.name(), with_commas(lines)));
+}
+
 /// A tail is cut from the text as it stands, so documents don't matter to it unless some of them are asked
 /// for.
 std::string rule_of(const DataSettings& settings, const Source& source, bool words) {
@@ -113,6 +124,7 @@ Corpus build_corpus(const DataSettings& settings, const CorpusOptions& options) 
   audit.encoding = source.encoding;
   for (const std::string& note : source.notes) work.note(note);
   for (const std::string& warning : source.warnings) work.warn(warning);
+  hint_at_lines(work);
   take_stories(work);
   if (words) {
     build_word_parts(work);

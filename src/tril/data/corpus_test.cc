@@ -1,5 +1,7 @@
 #include "tril/data/corpus.h"
 
+#include <fmt/core.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +10,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/folder_testing.h"
 #include "tril/data/windows.h"
 #include "tril/text/load_tokenizer.h"
 
@@ -65,6 +68,27 @@ TEST(Corpus, GivenTokenizerIsUsedAsItIs) {
   EXPECT_EQ(corpus.tokenizer, options.tokenizer);
   EXPECT_EQ(corpus.train().ids, (std::vector<int32_t>{1, options.tokenizer->encode("the")[0], 3, 2}));
   EXPECT_EQ(corpus.audit.parts[0].unknown, 1);
+}
+
+TEST(Corpus, AListThatIsReadAsOneTextIsHintedAt) {
+  const TemporaryFolder folder;
+  std::string names;
+  for (int i = 0; i < 60; ++i) names += fmt::format("name{}\n", i);
+  write_file_atomically(folder / "names.txt", names);
+  DataSettings settings;
+  settings.path = folder / "names.txt";
+  settings.tokenizer = "char";
+  settings.split = "none";
+  CorpusOptions options;
+  options.announce = false;
+  EXPECT_THAT(
+      build_corpus(settings, options).audit.notes,
+      testing::Contains(testing::HasSubstr("names.txt: its 60 short lines are read as one text; --set "
+                                           "data.documents=line makes each of them a document")));
+  settings.documents = "line";
+  EXPECT_TRUE(build_corpus(settings, options).audit.notes.empty());
+  settings.documents = "whole";
+  EXPECT_TRUE(build_corpus(settings, options).audit.notes.empty());
 }
 
 TEST(Corpus, TailIsRefusedForWords) {

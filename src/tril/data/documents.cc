@@ -72,6 +72,19 @@ std::string document_rule(const std::string& documents, const Source& source, bo
   return words ? "blank-line" : "whole";
 }
 
+int64_t list_lines(std::string_view text) {
+  constexpr size_t kLongest = 40;
+  constexpr int64_t kFewest = 50;
+  text = trimmed(text);
+  int64_t lines = 0;
+  while (!text.empty()) {
+    const std::string_view line = trimmed(next_line(text));
+    if (line.empty() || line.size() > kLongest) return 0;
+    ++lines;
+  }
+  return lines < kFewest ? 0 : lines;
+}
+
 Documents cut_documents(const Source& source, const std::string& rule) {
   Documents documents;
   documents.rule = rule;

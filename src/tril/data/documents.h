@@ -25,6 +25,10 @@ struct Documents {
 /// tokenizer, else whole. Records (jsonl, tales) are documents already: whole.
 std::string document_rule(const std::string& documents, const Source& source, bool words);
 
+/// How many lines a text has, where it looks like a list of which each line is an entry: fifty or more, none
+/// of them empty or over 40 bytes. 0 for any other text.
+int64_t list_lines(std::string_view text);
+
 /// The documents in the order of the source. The end of a file after its last separator is no empty document.
 Documents cut_documents(const Source& source, const std::string& rule);
 

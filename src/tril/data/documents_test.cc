@@ -36,6 +36,17 @@ TEST(Documents, LinesEndWithLfCrLfOrCr) {
   EXPECT_EQ(found.empty, 1);
 }
 
+TEST(Documents, AListIsToldByItsShortLines) {
+  std::string names, verse = "A line of verse is longer than any name in a list.\n";
+  for (int i = 0; i < 60; ++i) names += "anna\r\n";
+  EXPECT_EQ(list_lines(names), 60);
+  EXPECT_EQ(list_lines(names + "\n\n"), 60);
+  EXPECT_EQ(list_lines(names.substr(0, 49 * 6)), 0);
+  EXPECT_EQ(list_lines(names + verse), 0);
+  EXPECT_EQ(list_lines(names + "\n" + names), 0);
+  EXPECT_EQ(list_lines(""), 0);
+}
+
 TEST(Documents, WholeIsUntouched) {
   EXPECT_EQ(cut(" a\n\n", "whole").texts, Texts{" a\n\n"});
   EXPECT_EQ(cut(" \n", "whole").texts, Texts{" \n"});  // characters to a char model

@@ -69,13 +69,7 @@ void StreamCorpus::split_by_hash() {
     }
     documents_.push_back({text, document_id(digest), part_of(normal)});
   }
-  std::stable_sort(documents_.begin(), documents_.end(),
-                   [](const Document& a, const Document& b) { return a.id < b.id; });
-  const auto trains = [](const Document& document) { return document.part == Part::kTrain; };
-  if (std::any_of(documents_.begin(), documents_.end(), trains)) return;
-  work_.warn(fmt::format("{}: no document falls to training by its hash, so each of the {} trains",
-                         work_.source.name(), documents_.size()));
-  for (Document& document : documents_) document.part = Part::kTrain;
+  place_by_hash(documents_, work_);
 }
 
 /// The first int(0.9 n) characters train, the rest is validation.

@@ -96,13 +96,7 @@ void WordCorpus::read_documents() {
 /// Puts the documents in their order: by id within a part where the split is by hash, else as they came.
 void WordCorpus::place_documents() {
   if (!by_hash_) return;
-  std::stable_sort(documents_.begin(), documents_.end(),
-                   [](const Document& a, const Document& b) { return a.id < b.id; });
-  const auto trains = [](const Document& document) { return document.part == Part::kTrain; };
-  if (std::any_of(documents_.begin(), documents_.end(), trains)) return;
-  work_.warn(fmt::format("{}: no document falls to training by its hash, so each of the {} trains",
-                         work_.source.name(), documents_.size()));
-  for (Document& document : documents_) document.part = Part::kTrain;
+  place_by_hash(documents_, work_);
 }
 
 std::vector<int64_t> WordCorpus::count_words(Part part) const {
@@ -132,8 +126,8 @@ void WordCorpus::choose_tokenizer(const std::vector<int64_t>& counts) {
   }
   const auto size = static_cast<int64_t>(choice.words.size()) + WordTokenizer::kSpecials;
   if (size < cap) {
-    work_.note(fmt::format("the vocabulary has {} ids, not {}: the training text has no more words{}",
-                           with_commas(size), with_commas(cap),
+    work_.note(fmt::format("the vocabulary has {}, not {}: the training text has no more words{}",
+                           counted(size, "id"), with_commas(cap),
                            min_count > 1 ? fmt::format(" that occur {} times or more", min_count) : ""));
   }
   work_.corpus.tokenizer = std::make_shared<WordTokenizer>(choice.words);

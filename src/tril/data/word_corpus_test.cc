@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/data/corpus.h"
 
 namespace tril {
@@ -23,15 +24,6 @@ Corpus words(const std::string& text, int64_t min_count = 1, const std::string& 
   CorpusOptions options;
   options.announce = false;
   return build_corpus(settings, options);
-}
-
-std::string refusal(const auto& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "no refusal";
 }
 
 TEST(WordCorpus, DocumentsStandBetweenBosAndEos) {
@@ -100,8 +92,8 @@ TEST(WordCorpus, SomethingAlwaysTrains) {
 }
 
 TEST(WordCorpus, NoWordIsRefused) {
-  EXPECT_EQ(refusal([] { words("   \n\t\n"); }), "data.text: no trainable text: it holds no word");
-  EXPECT_EQ(refusal([] { words("___"); }), "data.text: no trainable text: it holds no word");
+  EXPECT_EQ(refusal_of([] { words("   \n\t\n"); }), "data.text: no trainable text: it holds no word");
+  EXPECT_EQ(refusal_of([] { words("___"); }), "data.text: no trainable text: it holds no word");
 }
 
 TEST(WordCorpus, UnderscoresAreCounted) {

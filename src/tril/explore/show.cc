@@ -295,7 +295,7 @@ Shown show(const std::string& path) {
   if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
   if (file.bytes().starts_with("{")) return show_json(path);
   refuse(
-      "{}: tril show knows safetensors, GGUF, npz, npy, llama2.c's and token ids' .bin, tokenizer.json, "
+      "{}: show knows safetensors, GGUF, npz, npy, llama2.c's and token ids' .bin, tokenizer.json, "
       "config.toml, config.json, Hugging Face folders, checkpoints and runs",
       path);
 }
@@ -334,8 +334,9 @@ std::string shown_as_text(const Shown& shown) {
     table.row({escaped(tensor.name), tensor.dtype, fmt::format("[{}]", fmt::join(tensor.shape, ", ")),
                shown_number(tensor.min), shown_number(tensor.max)});
   }
-  return fmt::format("{}{}{} tensors, {} numbers\n", text, table.text(), shown.tensors.size(),
-                     with_commas(count));
+  return fmt::format("{}{}{}, {}\n", text, table.text(),
+                     counted(static_cast<long long>(shown.tensors.size()), "tensor"),
+                     counted(count, "number"));
 }
 
 }  // namespace tril

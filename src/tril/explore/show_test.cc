@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/base/folder_testing.h"
 #include "tril/formats/npz.h"
 #include "tril/formats/safetensors.h"
@@ -35,15 +36,6 @@ class Show : public testing::Test {
   const TestFolder files_{"show"};
   const std::string& folder_ = files_.path();
 };
-
-std::string refusal_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "";
-}
 
 /// A whole run with two checkpoints, as training leaves it.
 void make_run(const std::string& path, float first_weight = -1,

@@ -8,6 +8,7 @@
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
+#include "tril/base/table.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
@@ -28,8 +29,9 @@ TracedText window_of(const LoadedRun& run, const std::string& text) {
               run.config.model.vocab_size, false);
   const auto context = static_cast<size_t>(run.config.model.context);
   if (ids.size() > context) {
-    log::warn("the text has {} tokens, the model sees {}: the first {} are not seen", ids.size(), context,
-              ids.size() - context);
+    log::warn("the text has {}, the model sees {}: it is read from token {} on",
+              counted(static_cast<long long>(ids.size()), "token"), with_commas(run.config.model.context),
+              with_commas(static_cast<long long>(ids.size() - context + 1)));
     ids.erase(ids.begin(), ids.end() - static_cast<std::ptrdiff_t>(context));
   }
   if (run.model->one_target()) seen.padding = static_cast<int64_t>(context - ids.size());

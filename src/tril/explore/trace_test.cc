@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "tril/generate/next_logits.h"
 #include "tril/train/train_testing.h"
 #include "tril/train/trainer.h"
 
@@ -71,8 +72,7 @@ TEST_F(TraceTest, WeightsAreCausalAndIgnorePadding) {
 // What is explained is what ran: the traced logits are those that generation uses.
 TEST_F(TraceTest, LogitsAreThoseOfGeneration) {
   const Trace traced = of(*run, {"the"}, {.names = {}, .top = 3, .numbers = true});
-  Tape tape(tape_options(run->config.run, false));
-  const std::vector<double> expected = next_logits(*run, tape, prompt_ids(*run, "the"));
+  const std::vector<double> expected = NextLogits(*run, false).after(prompt_ids(*run, "the"));
   const TracedValue& logits = find(traced, "logits");
   const size_t v = expected.size(), first = logits.data.size() - v;
   for (size_t i = 0; i < v; ++i) EXPECT_NEAR(logits.data[first + i], expected[i], 1e-5);
@@ -107,7 +107,8 @@ TEST_F(TraceTest, ALongTextIsCutToItsEndAndUnknownWordsAreNamed) {
   testing::internal::CaptureStderr();
   const Trace traced = of(*run, {"the zorp the the the the the"});
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("the text has 8 tokens, the model sees 6: the first 2 are not seen"), std::string::npos)
+  EXPECT_NE(said.find("the text has 8 tokens, the model sees 6: it is read from token 3 on"),
+            std::string::npos)
       << said;
   EXPECT_NE(said.find("'zorp' (word 2"), std::string::npos) << said;
   EXPECT_EQ(traced.texts.at(0).unknown, (std::vector<std::string>{"zorp"}));

@@ -78,8 +78,8 @@ std::unique_ptr<Model> load_foreign_model(const ForeignModel& foreign, DType dty
   foreign.copy_to(whole->parameters());
   const int64_t tokens = foreign.tokenizer ? foreign.tokenizer->vocab_size() : foreign.config.vocab_size;
   if (tokens == foreign.config.vocab_size) return whole;
-  log::note("{}: {} rows of the vocabulary stand for no token and are left out", foreign.path,
-            foreign.config.vocab_size - tokens);
+  log::note("{}: {} of the vocabulary left out, for want of a token", foreign.path,
+            counted(foreign.config.vocab_size - tokens, "row"));
   ModelConfig config = foreign.config;
   config.vocab_size = tokens;
   std::unique_ptr<Model> model = make_model(config, dtype);

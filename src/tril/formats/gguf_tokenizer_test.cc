@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
+#include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
 #include "tril/formats/foreign_testing.h"
 #include "tril/text/char_tokenizer.h"
@@ -34,6 +37,24 @@ TEST(GgufTokenizer, ComesBackWithTheSameIds) {
     EXPECT_EQ(read.tokenizer->vocab_size(), tokenizer->vocab_size());
     EXPECT_EQ(read.tokenizer->bos(), std::nullopt);
     for (const char* text : kTexts) EXPECT_EQ(read.tokenizer->encode(text), tokenizer->encode(text)) << text;
+  }
+}
+
+// Case 36, over every text of the fixtures, whatever its bytes.
+TEST(GgufTokenizer, SharedTextsHaveTheSameIds) {
+  const char* given = std::getenv("TRIL_SHARED");
+  const std::string shared = given != nullptr ? given : TRIL_SOURCE_DIR "/../shared";
+  if (!folder_exists(shared + "/fixtures/text")) GTEST_SKIP() << "no shared data";
+  const TemporaryFolder folder;
+  for (const SplitPattern pattern : {SplitPattern::kGpt2, SplitPattern::kGpt4}) {
+    const auto tokenizer = small_tokenizer(pattern);
+    GgufWriter writer;
+    write_gguf_tokenizer(writer, *tokenizer, {std::nullopt, {269}}, "runs/x");
+    const GgufTokenizer read = read_gguf_tokenizer(GgufFile(write(folder, writer)));
+    for (const std::string& name : list_folder(shared + "/fixtures/text")) {
+      const std::string text = read_file(shared + "/fixtures/text/" + name);
+      EXPECT_EQ(read.tokenizer->encode(text), tokenizer->encode(text)) << name;
+    }
   }
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/base/folder_testing.h"
 #include "tril/formats/zip.h"
 
@@ -18,15 +19,6 @@ using testing::HasSubstr;
 std::string temporary(const std::string& name) {
   static const TestFolder folder("npz");
   return folder.at(name);
-}
-
-std::string refusal_of(const std::function<void()>& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "";
 }
 
 std::string npy(std::string_view header, std::string_view data, int version = 1) {

@@ -7,6 +7,7 @@
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
+#include "tril/base/table.h"
 #include "tril/generate/next_logits.h"
 #include "tril/generate/text_stream.h"
 #include "tril/tensor/draws.h"
@@ -44,7 +45,9 @@ std::vector<std::string> unknown_words(const LoadedRun& run, std::string_view pr
     log::warn("prompt word {} (word {} of the prompt) was not met in training: the model reads <UNK>",
               in_quotes(word.text), word.position + 1);
   }
-  if (words.size() > kTold) log::warn("and {} more words of the prompt were not met", words.size() - kTold);
+  if (words.size() > kTold)
+    log::warn("and {} of the prompt not met",
+              counted(static_cast<long long>(words.size() - kTold), "more word"));
   return words;
 }
 
@@ -140,8 +143,9 @@ Generated Generation::begin(std::string_view prompt) const {
   beginning.prompt_tokens = static_cast<int64_t>(ids.size());
   const int64_t context = run_.config.model.context;
   if (beginning.prompt_tokens > context)
-    log::warn("the prompt has {} tokens, the model sees {}: the first {} are not seen",
-              beginning.prompt_tokens, context, beginning.prompt_tokens - context);
+    log::warn("the prompt has {}, the model sees {}: it is read from token {} on",
+              counted(beginning.prompt_tokens, "token"), with_commas(context),
+              with_commas(beginning.prompt_tokens - context + 1));
   beginning.prompt_ids = std::move(ids);
   return beginning;
 }
@@ -191,21 +195,6 @@ std::vector<Generated> Generation::side_by_side(int64_t first, int64_t count, bo
 }
 
 }  // namespace
-
-std::vector<double> next_logits(const LoadedRun& run, Tape& tape, std::span<const int32_t> ids) {
-  tape.reset();
-  const auto context = static_cast<size_t>(run.config.model.context);
-  const auto tail = ids.last(std::min(context, ids.size()));
-  std::vector<int32_t> seen;
-  if (run.model->one_target()) seen.assign(context - tail.size(), kPadId);
-  seen.insert(seen.end(), tail.begin(), tail.end());
-  const Tensor input{{1, static_cast<int64_t>(seen.size())}, DType::i32, seen.data()};
-  const Var logits = run.model->forward(tape, input, Rows::last);
-  std::vector<double> out(static_cast<size_t>(vocabulary_of(run)));
-  const int64_t last = logits.count() - logits.cols();
-  for (size_t i = 0; i < out.size(); ++i) out[i] = logits.value().at(last + static_cast<int64_t>(i));
-  return out;
-}
 
 void warn_of_beginnings(const LoadedRun& run, std::string_view text, const std::vector<int32_t>& ids) {
   const std::optional<int32_t> bos = run.tokenizer->bos();

@@ -59,9 +59,6 @@ Generated generate(const LoadedRun& run, std::string_view prompt, const Generate
 void generate_samples(const LoadedRun& run, std::string_view prompt, const GenerateOptions& options,
                       int64_t first, int64_t count, const std::function<void(Generated)>& take);
 
-/// The logits of the token after `ids`, [V], in double. Only the last `context` ids are seen.
-std::vector<double> next_logits(const LoadedRun& run, Tape& tape, std::span<const int32_t> ids);
-
 /// Warns of two begin tokens before a text, and of one that is written out where such names are plain text.
 void warn_of_beginnings(const LoadedRun& run, std::string_view text, const std::vector<int32_t>& ids);
 

@@ -7,6 +7,7 @@
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
+#include "tril/base/table.h"
 #include "tril/generate/generate.h"
 #include "tril/generate/next_logits.h"
 #include "tril/train/trainer.h"
@@ -61,7 +62,8 @@ double Score::bits_per_byte() const {
 Score score(const LoadedRun& run, std::string_view text) {
   std::vector<int32_t> ids = prompt_ids(run, text);
   if (ids.size() < 2)
-    refuse("the text has {} tokens, needs {}: nothing to score", ids.size() - (run.begins_with_bos ? 1 : 0),
+    refuse("the text has {}, needs {}: nothing to score",
+           counted(static_cast<long long>(ids.size()) - (run.begins_with_bos ? 1 : 0), "token"),
            run.begins_with_bos ? 1 : 2);
   require_ids("text", {{static_cast<int64_t>(ids.size())}, DType::i32, ids.data()}, vocabulary_of(run),
               false);
@@ -70,8 +72,8 @@ Score score(const LoadedRun& run, std::string_view text) {
   Score out;
   for (const UnknownToken& word : run.tokenizer->unknown(text)) out.unknown.push_back(word.text);
   if (!out.unknown.empty())
-    log::warn("{} words of the text were not met in training and are read as <UNK>; the first is {}",
-              out.unknown.size(), in_quotes(out.unknown[0]));
+    log::warn("{} of the text not met in training, read as <UNK>; the first is {}",
+              counted(static_cast<long long>(out.unknown.size()), "word"), in_quotes(out.unknown[0]));
   out.context = run.config.model.context;
   out.bytes = static_cast<int64_t>(run.tokenizer->normalized(text).size());
   out.lossy = run.tokenizer->lossy();

@@ -7,12 +7,13 @@
 
 #include "tril/base/interrupt.h"
 #include "tril/generate/generate.h"
+#include "tril/generate/next_logits.h"
 #include "tril/train/train_testing.h"
 
 namespace tril {
 namespace {
 
-// The chain rule: a text's score is the sum of its tokens' log-probabilities, each from next_logits.
+// The chain rule: a text's score is the sum of its tokens' log-probabilities, each from NextLogits.
 // Case 16: every target once.
 TEST(Score, IsTheSumOverPrefixes) {
   TemporaryFolder folder;
@@ -23,11 +24,10 @@ TEST(Score, IsTheSumOverPrefixes) {
   const Score s = score(*run, text);
   const std::vector<int32_t> ids = prompt_ids(*run, text);
   ASSERT_EQ(s.tokens.size(), ids.size() - 1);
-  Tape tape({Engine::fast, DType::f32, false});
   double nats = 0;
   for (size_t i = 1; i < ids.size(); ++i)
     nats -= std::log(
-        probabilities(next_logits(*run, tape, std::span(ids).first(i)))[static_cast<size_t>(ids[i])]);
+        probabilities(NextLogits(*run, false).after(std::span(ids).first(i)))[static_cast<size_t>(ids[i])]);
   EXPECT_NEAR(s.nats, nats, 1e-4);
   EXPECT_NEAR(s.bits_per_byte(), nats / std::log(2.0) / static_cast<double>(text.size()), 1e-5);
   EXPECT_THROW(score(*run, ""), Refusal);

@@ -2,13 +2,13 @@
 
 #include <cmath>
 
+#include "tril/model/window_head.h"
 #include "tril/ops/add.h"
 #include "tril/ops/attention.h"
 #include "tril/ops/embedding.h"
 #include "tril/ops/head_linear.h"
 #include "tril/ops/last_row.h"
 #include "tril/ops/linear.h"
-#include "tril/ops/linear_cross_entropy.h"
 #include "tril/ops/relu.h"
 
 namespace tril {
@@ -66,9 +66,7 @@ Var WindowAttention::forward(Tape& tape, const Tensor& ids, Rows rows) const {
 
 CrossEntropy WindowAttention::loss(Tape& tape, const Batch& batch, Reduce reduce) const {
   if (tape.tracing()) return Model::loss(tape, batch, reduce);
-  return linear_cross_entropy(tape, hidden(tape, batch.ids, Rows::last), tape.parameter(parameters_, head_w_),
-                              tape.parameter(parameters_, head_b_), tape.constant(batch.targets),
-                              {.reduce = reduce});
+  return window_loss(tape, parameters_, hidden(tape, batch.ids, Rows::last), head_w_, head_b_, batch, reduce);
 }
 
 // Where one query asks and nothing is traced, the keys' and values' matrices move to the query's side of the

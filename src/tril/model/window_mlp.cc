@@ -1,9 +1,9 @@
 #include "tril/model/window_mlp.h"
 
+#include "tril/model/window_head.h"
 #include "tril/ops/concat.h"
 #include "tril/ops/embedding.h"
 #include "tril/ops/linear.h"
-#include "tril/ops/linear_cross_entropy.h"
 #include "tril/ops/relu.h"
 
 namespace tril {
@@ -41,9 +41,7 @@ Var WindowMlp::forward(Tape& tape, const Tensor& ids, Rows /*rows*/) const {
 
 CrossEntropy WindowMlp::loss(Tape& tape, const Batch& batch, Reduce reduce) const {
   if (tape.tracing()) return Model::loss(tape, batch, reduce);
-  return linear_cross_entropy(tape, hidden(tape, batch.ids), tape.parameter(parameters_, head_w_),
-                              tape.parameter(parameters_, head_b_), tape.constant(batch.targets),
-                              {.reduce = reduce});
+  return window_loss(tape, parameters_, hidden(tape, batch.ids), head_w_, head_b_, batch, reduce);
 }
 
 }  // namespace tril

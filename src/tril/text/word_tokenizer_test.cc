@@ -6,21 +6,13 @@
 #include <random>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/text/load_tokenizer.h"
 
 namespace tril {
 namespace {
 
 using Ids = std::vector<int32_t>;
-
-std::string refusal(const auto& body) {
-  try {
-    body();
-  } catch (const Refusal& refusal) {
-    return refusal.what();
-  }
-  return "no refusal";
-}
 
 TEST(WordTokenizer, IdsFollowTheSpecials) {
   const WordTokenizer tokenizer({"the", "dog", ".", "don't"});
@@ -80,16 +72,16 @@ TEST(WordTokenizer, UnknownWordsAreNamedWithTheirPosition) {
 
 TEST(WordTokenizer, BadInputIsRefused) {
   const WordTokenizer tokenizer({"a"});
-  EXPECT_EQ(refusal([&] { tokenizer.encode("a\xFF"); }),
+  EXPECT_EQ(refusal_of([&] { tokenizer.encode("a\xFF"); }),
             "text: byte 1: not valid UTF-8 (0xFF); save the text as UTF-8");
-  EXPECT_EQ(refusal([&] {
+  EXPECT_EQ(refusal_of([&] {
               tokenizer.decode(Ids{4, 5});
             }),
             "position 1: id 5 is outside the vocabulary of 5 ids (0 to 4)");
-  EXPECT_EQ(refusal([&] { tokenizer.decode(Ids{-1}); }),
+  EXPECT_EQ(refusal_of([&] { tokenizer.decode(Ids{-1}); }),
             "position 0: id -1 is outside the vocabulary of 5 ids (0 to 4)");
-  EXPECT_EQ(refusal([&] { WordTokenizer({"a", "b", "a"}); }), "vocabulary: 'a' has two ids, 4 and 6");
-  EXPECT_EQ(refusal([&] { WordTokenizer({"<EOS>"}); }), "vocabulary: id 4: <EOS> is a special's name");
+  EXPECT_EQ(refusal_of([&] { WordTokenizer({"a", "b", "a"}); }), "vocabulary: 'a' has two ids, 4 and 6");
+  EXPECT_EQ(refusal_of([&] { WordTokenizer({"<EOS>"}); }), "vocabulary: id 4: <EOS> is a special's name");
 }
 
 TEST(WordTokenizer, FileReadsBackToTheSameBytes) {

@@ -12,6 +12,7 @@
 #include "tril/base/number.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
+#include "tril/base/table.h"
 #include "tril/train/config_check.h"
 #include "tril/train/config_effects.h"
 
@@ -317,8 +318,8 @@ void ConfigBuilder::fit_warmup() {
   const auto warmup = origins_.find("train.warmup"), steps = origins_.find("train.steps");
   const bool inherited = warmup != origins_.end() && warmup->second.inherited;
   if (train.warmup <= train.steps || !inherited || steps == origins_.end() || steps->second.inherited) return;
-  log::note("the preset's warm-up of {} steps is shortened to {}, a tenth of {} steps", train.warmup,
-            train.steps / 10, train.steps);
+  log::note("the preset's warm-up of {} is shortened to {}, a tenth of {}", counted(train.warmup, "step"),
+            with_commas(train.steps / 10), counted(train.steps, "step"));
   train.warmup = train.steps / 10;
 }
 

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+#include <utility>
+
 #include "tril/train/config.h"
 
 namespace tril {
@@ -59,6 +62,17 @@ void check_heads(const Config& c, Faults& faults) {
         "sinusoidal positions need an even model.d_model; it is {}", m.d_model);
 }
 
+// Numbers that something is divided by must not become 0 in the run's precision.
+void check_smallest(const Config& c, Faults& faults) {
+  if (c.run.dtype != "f32") return;
+  const std::pair<const char*, double> divisors[] = {{"model.softcap", c.model.softcap},
+                                                     {"model.norm_epsilon", c.model.norm_epsilon},
+                                                     {"train.epsilon", c.train.epsilon}};
+  for (const auto& [key, value] : divisors)
+    if (value > 0 && value < std::numeric_limits<float>::min())
+      add(faults, {key}, "{} {} is too small for single precision; at least 1.2e-38", key, value);
+}
+
 void check_training(const Config& c, Faults& faults) {
   const TrainSettings& t = c.train;
   if (t.warmup > t.steps)
@@ -113,6 +127,7 @@ std::vector<CrossFault> cross_faults(const Config& config) {
   check_data(config, faults);
   check_heads(config, faults);
   check_training(config, faults);
+  check_smallest(config, faults);
   check_machine(config, faults);
   return faults;
 }

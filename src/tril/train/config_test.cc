@@ -87,6 +87,18 @@ TEST(Config, SyntaxFaultsHaveLineAndColumn) {
       faults_of(std::string_view("[train]\nsteps = 1\0", 18)).starts_with("t.toml: line 2, column 10: "));
 }
 
+// What is divided by must not become 0 in the run's precision.
+TEST(Config, DivisorsAreNotTooSmallForTheirPrecision) {
+  EXPECT_EQ(
+      faults_of(
+          "preset = \"llama-tiny\"\n[model]\nsoftcap = 1e-300\nnorm_epsilon = 1e-45\n[train]\nepsilon = "
+          "1e-39\n"),
+      "t.toml: model.softcap 1e-300 is too small for single precision; at least 1.2e-38 (line 3)\n"
+      "t.toml: model.norm_epsilon 1e-45 is too small for single precision; at least 1.2e-38 (line 4)\n"
+      "t.toml: train.epsilon 1e-39 is too small for single precision; at least 1.2e-38 (line 6)");
+  EXPECT_EQ(faults_of("preset = \"microgpt\"\n[train]\nepsilon = 1e-300\n"), "");  // in double it is
+}
+
 TEST(Config, ByteOrderMarks) {
   EXPECT_EQ(config_of("\xEF\xBB\xBF[train]\nlearning_rate = 0.001\n").train.learning_rate, 0.001);
   EXPECT_EQ(faults_of(std::string_view("\xFF\xFE[\0t\0", 6)),

@@ -7,6 +7,7 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/interrupt.h"
+#include "tril/base/typed.h"
 #include "tril/train/config.h"
 #include "tril/train/loaded_run.h"
 #include "tril/train/run_settings.h"
@@ -81,8 +82,8 @@ bool is_imported(const LoadedCheckpoint& checkpoint) {
 void refuse_imported(const std::string& run) {
   refuse(
       "{}: was imported, so it has no training state and no text of its own: training from it is not "
-      "available; its loss over a text is told by: tril eval {} --data PATH",
-      run, run);
+      "available; its loss over a text is told by: {} --data PATH",
+      run, typed({"eval", run}));
 }
 
 void require_trained_here(const RunFolder& folder, const std::optional<LoadedCheckpoint>& newest) {

@@ -7,6 +7,7 @@
 #include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 #include "tril/model/parameter_count.h"
 #include "tril/model/registry.h"
 #include "tril/text/bpe.h"
@@ -93,8 +94,8 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   if (overrides.engine == "fast" && overrides.dtype.empty()) run.config.run.dtype = "f32";
   const std::string tokenizer = folder.at("tokenizer.json");
   if (surely_missing(tokenizer))
-    refuse("{}: is missing; put it back, or have it made again from the run's text: tril resume {}",
-           tokenizer, folder.path());
+    refuse("{}: is missing; put it back, or have it made again from the run's text: {}", tokenizer,
+           typed({"resume", folder.path()}));
   run.tokenizer = load_tokenizer(tokenizer);
   run.config.model.vocab_size = run.tokenizer->vocab_size();
   require_rows(run, checkpoint);

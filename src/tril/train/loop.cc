@@ -11,7 +11,9 @@
 #include "tril/base/log.h"
 #include "tril/base/memory.h"
 #include "tril/base/progress.h"
+#include "tril/base/table.h"
 #include "tril/base/threads.h"
+#include "tril/base/typed.h"
 #include "tril/model/first_loss.h"
 #include "tril/model/multiplies.h"
 #include "tril/model/registry.h"
@@ -165,8 +167,8 @@ class Loop {
     settle(config_.train, trainer_.steps_done(), *left);
     trainer_.set_schedule(config_.train);
     folder_.write("config.toml", config_to_toml(config_));
-    log::note("{:.1f} s are spent; the run ends after {} more steps, at step {}", budget_->spent(), *left,
-              config_.train.steps);
+    log::note("{:.1f} s are spent; the run ends after {}, at step {}", budget_->spent(),
+              counted(*left, "more step"), with_commas(config_.train.steps));
     budget_.reset();
     return true;
   }
@@ -239,16 +241,16 @@ class Loop {
   }
 
   std::string saved_text() const {
-    return fmt::format("interrupted after step {}; all work is saved. Go on with: tril resume {}{}",
-                       trainer_.steps_done(), folder_.path(),
+    return fmt::format("interrupted after step {}; all work is saved. Go on with: {}{}",
+                       trainer_.steps_done(), typed({"resume", folder_.path()}),
                        config_.data.path == "-" ? " (and the same text on standard input)" : "");
   }
 
   void tell_first_loss(double loss) const {
     const double even = std::log(static_cast<double>(config_.model.vocab_size));
     const double expected = expected_first_loss(config_.model);
-    log::note("step 1: loss {:.4f}; an even guess among {} tokens gives ln {} = {:.4f}{}", loss,
-              config_.model.vocab_size, config_.model.vocab_size, even,
+    log::note("step 1: loss {:.4f}; an even guess among {} gives ln {} = {:.4f}{}", loss,
+              counted(config_.model.vocab_size, "token"), config_.model.vocab_size, even,
               expected == even
                   ? std::string()
                   : fmt::format(", and with the spread that fresh logits have here, {:.4f}", expected));
@@ -418,8 +420,8 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
       has_manifest(folder.at("data.json"), checkpoint->source())) {
     if (auto result = read_result(folder.at("result.json"), checkpoint->step())) {
       folder.go_on_from(checkpoint);
-      log::note("{}: the run is finished ({} steps); go further with --steps N", folder.path(),
-                checkpoint->step());
+      log::note("{}: the run is finished ({}); go further with --steps N", folder.path(),
+                counted(checkpoint->step(), "step"));
       (*result)["run"] = folder.path();  // it may have been moved
       return {std::move(*result), true};
     }

@@ -9,22 +9,26 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
+#include "tril/base/typed.h"
 
 namespace tril {
 namespace {
 
-constexpr const char* kRemedy = "put it back, or remove it and have it made again by: tril resume";
+// What to do about a damaged data.json.
+std::string remedy() {
+  return "put it back, or remove it and have it made again by: " + typed({"resume"});
+}
 
 }  // namespace
 
 nlohmann::json read_manifest(const std::string& path) {
   nlohmann::json manifest = nlohmann::json::parse(read_file(path), nullptr, false);
-  if (!manifest.is_object()) refuse("{}: is not a JSON object (damaged?); {}", path, kRemedy);
+  if (!manifest.is_object()) refuse("{}: is not a JSON object (damaged?); {}", path, remedy());
   for (const auto& [part, key] : {std::pair{"source", "sha256"}, std::pair{"tokenizer", "fingerprint"}}) {
     const auto section = manifest.find(part);
     if (section == manifest.end() || !section->is_object() || !section->contains(key) ||
         !(*section)[key].is_string())
-      refuse("{}: has no text '{}' in '{}' (damaged?); {}", path, key, part, kRemedy);
+      refuse("{}: has no text '{}' in '{}' (damaged?); {}", path, key, part, remedy());
   }
   return manifest;
 }
@@ -57,8 +61,8 @@ Corpus read_run_text(const std::string& run, const Config& config, std::shared_p
   const bool from_input = config.data.path == "-";
   const std::string again = fmt::format(
       "the text of {} came by standard input: give it the same again, as in "
-      "tril resume {} < FILE",
-      run, run);
+      "{} < FILE",
+      run, typed({"resume", run}));
   if (from_input && ::isatty(STDIN_FILENO) != 0) refuse("{}", again);
   try {
     Corpus corpus = read_text(config, std::move(tokenizer), announce);

@@ -12,7 +12,9 @@
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/quote.h"
+#include "tril/base/typed.h"
 #include "tril/text/utf8.h"
+#include "tril/train/output_place.h"
 
 namespace tril {
 namespace {
@@ -37,7 +39,8 @@ void require_free(const std::string& path) {
   for (const std::string& name : list_folder(path)) {
     if (name == kLock || is_temporary_name(name)) continue;
     if (file_exists(path + "/" + kConfig)) {
-      refuse("{}: already holds a run; go on with it (tril resume {}) or give another --out", path, path);
+      refuse("{}: already holds a run; go on with it ({}) or give another --out", path,
+             typed({"resume", path}));
     }
     refuse("{}: is not empty, it holds {}; give another --out or an empty folder", path, in_quotes(name));
   }
@@ -71,9 +74,11 @@ void RunFolder::require_new(const std::string& given) {
     refuse("--out {}: byte {} is not valid UTF-8; a run's name stands in its files, which are UTF-8",
            in_quotes(path), *bad);
   if (file_exists(path)) refuse("{}: is a file, a run is a folder; give another --out", path);
+  const bool there = folder_exists(path);
+  if (there) require_free(path);
+  require_output_place(path);
   require_writable(path);
-  if (!folder_exists(path)) return;
-  require_free(path);
+  if (!there) return;
   LockFile::require_unused(path + "/" + kLock, path);
 }
 
@@ -347,7 +352,7 @@ LoadedCheckpoint RunFolder::load_best() const {
     }
   }
   if (!trouble.empty()) refuse("{}\n{}: none of its checkpoints can be used", trouble, path_);
-  refuse("{}: has no checkpoint yet; train it first (tril resume {})", path_, path_);
+  refuse("{}: has no checkpoint yet; train it first ({})", path_, typed({"resume", path_}));
 }
 
 bool is_set_aside(std::string_view name) {

@@ -14,6 +14,11 @@
 namespace tril {
 namespace {
 
+// Without the sign that some processors give a NaN.
+double plain(double number) {
+  return std::isnan(number) ? std::fabs(number) : number;
+}
+
 // Parameters whose name begins with one of the comma-separated prefixes get no gradient.
 void freeze(Parameters& parameters, const std::string& prefixes) {
   for (size_t start = 0; start < prefixes.size();) {
@@ -193,7 +198,7 @@ void Trainer::stop_non_finite(int64_t step, double loss, double norm) const {
       fmt::format("training stopped at step {}: loss {}, gradient norm {}; the first tensor with a NaN or an "
                   "infinity is {}. "
                   "Try a smaller train.learning_rate (it is {}) or train.clip",
-                  step, loss, norm, where, config_.train.learning_rate));
+                  step, plain(loss), plain(norm), where, config_.train.learning_rate));
 }
 
 void Trainer::describe(Checkpoint& checkpoint) const {
