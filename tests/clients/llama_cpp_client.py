@@ -1,9 +1,12 @@
-"""llama.cpp (through llama-cpp-python) reads tril's GGUF files, and tril imports SmolLM2-135M-Instruct (Q4_1) and
-writes what llama.cpp does from it. usage: llama_cpp_client.py FOLDER (an empty one, to work in)."""
+"""llama.cpp (through llama-cpp-python) reads tril's GGUF files and tril those that llama.cpp quantised; and tril
+imports SmolLM2-135M-Instruct (Q4_1) and writes what llama.cpp does from it. usage: llama_cpp_client.py FOLDER (an empty
+one, to work in)."""
 import importlib.util
 import pathlib
+import shutil
 import sys
 
+import gguf
 import llama_cpp
 import numpy as np
 
@@ -85,6 +88,32 @@ def exported(folder):
             tell(NAME, f"exported {what}: greedy text", own == made, f"{len(own)} tokens equal" if own == made else f"{own} {made}")
 
 
+def quantised(folder):
+    """Files that llama.cpp itself writes, in each type that tril reads: the weights are those that the gguf package
+    takes from them, bit for bit, and the logits near llama.cpp's own."""
+    for name in ("F16", "BF16", "Q8_0", "Q4_0", "Q4_1"):
+        path, run = folder / f"their-{name}.gguf", folder / f"their-{name}"
+        options = llama_cpp.llama_model_quantize_default_params()
+        options.ftype, options.pure, options.nthread = getattr(llama_cpp, f"LLAMA_FTYPE_MOSTLY_{name}"), True, 1
+        failed = llama_cpp.llama_model_quantize(str(folder / "llama-f32.gguf").encode(), str(path).encode(), options)
+        if failed:
+            tell(NAME, f"imported llama.cpp's {name}", False, "llama.cpp could not write it")
+            continue
+        tril("import", path, "--out", run)
+        tril("export", run, "--to", "gguf", "--type", "f32", "--out", folder / "back.gguf")
+        ours, theirs = ({tensor.name: tensor for tensor in gguf.GGUFReader(at).tensors} for at in (folder / "back.gguf", path))
+        numbers = {key: gguf.quants.dequantize(tensor.data, tensor.tensor_type) for key, tensor in theirs.items()}
+        same = [np.array_equal(np.asarray(ours[key].data).ravel(), numbers[key].ravel()) for key in theirs]
+        types = sorted({tensor.tensor_type.name for tensor in theirs.values()})
+        tell(f"gguf in {NAME}", f"imported llama.cpp's {name}: weights", len(ours) == len(theirs) and all(same),
+             f"{sum(same)} of {len(theirs)} tensors ({', '.join(types)}) equal bit for bit")
+        model = open_model(path)
+        ids = model.tokenize(TEXT.encode(), add_bos=False, special=False)
+        mine, other = np.array(logits(run, TEXT)), their_logits(model, ids)
+        largest, limit = float(np.abs(mine - other).max()), QUANTISED * max(1.0, float(np.abs(mine).max()))
+        tell(NAME, f"imported llama.cpp's {name}: logits", largest <= limit, f"largest difference {largest:.2e}, limit {limit:.1e}")
+
+
 def parting(own, made, rows):
     """Where two greedy texts part, and what llama.cpp's own logits are apart there."""
     for i, (a, b) in enumerate(zip(own, made)):
@@ -103,11 +132,53 @@ def smollm2(folder):
     tril("import", path, "--out", run)
     model = open_model(path, context=128)
     compare_smollm2("imported SmolLM2 (Q4_1)", run, model)
+    scored_smollm2(run, model)
+    through_transformers(run, folder / "smollm2-hf")
     for type_name in ("q8_0", "f32"):
         out = folder / f"smollm2-{type_name}.gguf"
         tril("export", run, "--to", "gguf", "--type", type_name, "--out", out)
         compare_smollm2(f"exported SmolLM2 ({type_name})", run, open_model(out, context=128))
         out.unlink()
+
+
+def scored_smollm2(run, model):
+    """Each token's log-probability, by tril score and by llama.cpp."""
+    ids = model.tokenize(TEXT.encode(), add_bos=False, special=False)
+    theirs = their_logits(model, ids)
+    scored = tril("score", run, "--text", TEXT)["tokens"]
+    ours = [token["logprob"] for token in scored if token["logprob"] is not None]
+    apart = max(abs(own - log_softmax(theirs[i])[ids[i + 1]]) for i, own in enumerate(ours))
+    limit = QUANTISED * max(1.0, float(np.abs(theirs).max()))
+    tell(NAME, "imported SmolLM2 (Q4_1): score", len(ours) == len(ids) - 1 and apart <= limit,
+         f"{len(ours)} log-probabilities, largest difference {apart:.2e}, limit {limit:.1e}")
+
+
+def through_transformers(run, out):
+    """SmolLM2, exported for transformers: dequantised by tril, so both compute in f32."""
+    if importlib.util.find_spec("transformers") is None:
+        tell("transformers", "SmolLM2 exported to hf", False, "the package is not installed: scripts/setup_peers.sh clients")
+        return
+    import torch
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    name = f"transformers {transformers.__version__}"
+    tril("export", run, "--to", "hf", "--out", out)
+    model = transformers.AutoModelForCausalLM.from_pretrained(out, dtype=torch.float32).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(out)
+    for prompt in PROMPTS[:2]:
+        ids = tokenizer(prompt, return_tensors="pt").input_ids
+        with torch.no_grad():
+            theirs = model(ids).logits[0].double().numpy()
+        ours = np.array(logits(run, prompt))
+        limit, largest = LIMIT * max(1.0, float(np.abs(ours).max())), float(np.abs(ours - theirs).max())
+        made = model.generate(ids, attention_mask=torch.ones_like(ids), do_sample=False, max_new_tokens=NEW)[0, ids.shape[1]:].tolist()
+        own = greedy(run, prompt, NEW)
+        same = made[:len(own)] == own and len(made) - len(own) in (0, 1)  # tril does not tell the end token
+        tell(name, f"exported SmolLM2 (hf), {prompt!r}", largest <= limit and same,
+             f"largest logit difference {largest:.2e}, limit {limit:.1e}; greedy: " + (f"{len(own)} tokens equal" if same else f"{own} {made}"))
+    shutil.rmtree(out)
 
 
 def compare_smollm2(what, run, model):
@@ -128,6 +199,7 @@ def compare_smollm2(what, run, model):
 def main():
     folder = pathlib.Path(sys.argv[1])
     exported(folder)
+    quantised(folder)
     smollm2(folder)
     finish()
 

@@ -1,5 +1,6 @@
 """The first corpus of the fuzz targets: small sound files, one or two a reader, written by NumPy, safetensors, gguf and
 by hand. usage: make_corpus.py (in the environment of `tril setup peers`); writes tests/fuzz/corpus."""
+import base64
 import json
 import pathlib
 import struct
@@ -57,6 +58,11 @@ llama = {"model_type": "llama", "hidden_size": 8, "intermediate_size": 8, "num_h
 put("hf_config", "llama", json.dumps(llama))
 put("hf_config", "gpt2", json.dumps({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "n_positions": 4,
                                      "vocab_size": 4, "activation_function": "gelu"}))
+put("tokenizer", "tiktoken", "".join(f"{base64.b64encode(bytes([i])).decode()} {i}\n" for i in range(256)) + "YWI= 256\n")
+letters = [*map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)])]  # the 256 bytes
+put("tokenizer", "pair", json.dumps({letter: i for i, letter in enumerate([*letters, "ab"])}) + "\0#version: 0.2\na b\n")
+put("hf_config", "generation", json.dumps({"bos_token_id": 1, "eos_token_id": [2, 3]}))
+put("hf_config", "index", json.dumps({"weight_map": {"a": "x.safetensors", "b": "y.safetensors"}}))
 put("token_bin", "plain", struct.pack("<4H", 1, 2, 3, 299))
 put("token_bin", "header", struct.pack("<3I", 20240520, 7, 2) + bytes(1012) + struct.pack("<2I", 5, 6))
 numbers = 12 + 4 + 16 + 8 + 8 + 16 + 4 + 16 + 16 + 16 + 4 + 4  # the tables of docs/formats/llama2c.md
