@@ -93,7 +93,7 @@ TEST(DemoText, TellsItPlainlyAndTakesTheNextFreeName) {
       {.environment = {"LC_ALL=C", "NO_COLOR=1", "TRIL_COMMAND=./tril"}, .folder = folder.path()});
   ASSERT_EQ(shown.exit_code, 0) << shown.err;
   for (const char* words :
-       {"[weights]", "t2  0.330  0.670  0.000  0.000", "future weight", "Once there was", "documents", "loss",
+       {"[weights]", "1  0.330  0.670  0.000  0.000", "future weight", "Once there was", "documents", "loss",
         "targets seen", "uniform", "unigram", "bigram", "window MLP", "temperature 0.5", "temperature 1.0",
         "./tril generate kept/demo-one-head-2 --prompt 'once there was a'"})
     EXPECT_THAT(shown.out, HasSubstr(words));

@@ -191,7 +191,7 @@ TEST_F(Show, DamageInARunIsTold) {
 TEST_F(Show, OtherFilesAreRefusedByTheirKind) {
   EXPECT_THAT(refusal_of([&] { show(at("none")); }), HasSubstr("No such file"));
   EXPECT_THAT(refusal_of([&] { show(folder_); }), HasSubstr("holds no run"));
-  EXPECT_THAT(refusal_of([&] { show(put("story.txt", "Once upon a time")); }), HasSubstr("tril show knows"));
+  EXPECT_THAT(refusal_of([&] { show(put("story.txt", "Once upon a time")); }), HasSubstr("show knows"));
   EXPECT_THAT(refusal_of([&] { show(put("x.txt", std::string_view("\x1f\x8b\x08\0\0", 5))); }),
               HasSubstr("gzip"));
   EXPECT_THAT(refusal_of([&] { show(put("a.json", "[1]")); }), HasSubstr("a.json"));
