@@ -295,7 +295,7 @@ Shown show(const std::string& path) {
   if (seen) refuse("{}: looks like {}; {}", path, seen->name, seen->advice);
   if (file.bytes().starts_with("{")) return show_json(path);
   refuse(
-      "{}: show knows safetensors, GGUF, npz, npy, llama2.c's and token ids' .bin, tokenizer.json, "
+      "{}: tril show knows safetensors, GGUF, npz, npy, llama2.c's and token ids' .bin, tokenizer.json, "
       "config.toml, config.json, Hugging Face folders, checkpoints and runs",
       path);
 }
