@@ -9,6 +9,7 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
+#include "tril/train/token_corpus.h"
 
 namespace tril {
 namespace {
@@ -49,6 +50,7 @@ Corpus read_text(const Config& config, std::shared_ptr<const Tokenizer> tokenize
   options.tokenizer = std::move(tokenizer);
   options.document_bounds = config.train.batches == "documents";
   options.announce = announce;
+  if (is_token_file(config.data.path)) return token_corpus(config.data, options);
   return build_corpus(config.data, options);
 }
 
