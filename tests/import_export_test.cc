@@ -54,6 +54,40 @@ TEST_F(ImportExport, AFailedImportLeavesNoRun) {
   EXPECT_TRUE(fs::exists(run() + "/config.toml"));  // the run that was there stays
 }
 
+// Case 37: one command gives the folder that the common library loads; it is opened again and told how far
+// its logits are from the run's.
+TEST_F(ImportExport, AnExportIsReadAgainAndItsLogitsAreTold) {
+  const ProgramResult done = run_program({"export", run(), "--to", "hf", "--out", folder_ / "out"});
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  EXPECT_THAT(done.out, HasSubstr("read again: over 5 positions the logits differ by 0 at most"));
+  for (const char* file : {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"})
+    EXPECT_TRUE(fs::exists(folder_ / (std::string("out/") + file))) << file;
+}
+
+// Killed at each of its operations on files: a whole run, or a folder that nothing takes for one.
+TEST_F(ImportExport, AKilledImportLeavesNothingThatLooksLikeARun) {
+  int killed = 0, whole = 0;
+  for (int n = 1;; ++n) {
+    const std::string out = folder_ / ("killed" + std::to_string(n));
+    const ProgramResult import =
+        run_program({"import", folder_ / "hf", "--out", out},
+                    {.environment = {"TRIL_FAULT=any:" + std::to_string(n) + ":kill"}});
+    if (import.exit_code == 0) break;
+    ASSERT_EQ(import.exit_code, 137) << n << import.err;
+    ++killed;
+    const ProgramResult used = run_program({"generate", out, "--prompt", "the", "--max-new-tokens", "1"});
+    if (fs::exists(out + "/config.toml")) {
+      ++whole;
+      EXPECT_EQ(used.exit_code, 0) << n << used.err;
+    } else {
+      EXPECT_EQ(used.exit_code, 2) << n;
+      EXPECT_THAT(used.err, HasSubstr(fs::exists(out) ? "is not a run" : "there is no such run")) << n;
+    }
+  }
+  EXPECT_GT(killed, 20);
+  EXPECT_LE(whole, 2);  // the flushes behind the last rename
+}
+
 TEST_F(ImportExport, AnExportThatCanNotBeReadAgainIsRemoved) {
   ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
   write_file_atomically(run() + "/generation_config.json", "{\"eos_token_id\": 999}");
