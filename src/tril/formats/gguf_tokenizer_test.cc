@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tril/base/folder_testing.h"
 #include "tril/formats/foreign_testing.h"
 #include "tril/text/char_tokenizer.h"
+#include "tril/text/load_tokenizer.h"
 #include "tril/text/word_tokenizer.h"
 
 namespace tril {
@@ -19,6 +22,7 @@ std::string write(const TemporaryFolder& folder, const GgufWriter& writer) {
   return folder / "t.gguf";
 }
 
+// Case 36: the splitter's name in the file is that of the rule the tokenizer uses.
 TEST(GgufTokenizer, ComesBackWithTheSameIds) {
   const TemporaryFolder folder;
   for (const SplitPattern pattern : {SplitPattern::kGpt2, SplitPattern::kGpt4}) {
@@ -34,6 +38,21 @@ TEST(GgufTokenizer, ComesBackWithTheSameIds) {
     EXPECT_EQ(read.tokenizer->bos(), std::nullopt);
     for (const char* text : kTexts) EXPECT_EQ(read.tokenizer->encode(text), tokenizer->encode(text)) << text;
   }
+}
+
+// Case 36: a rule that llama.cpp has no name for is refused, as its ids would differ.
+TEST(GgufTokenizer, ASplitRuleWithoutANameIsRefused) {
+  nlohmann::json file = nlohmann::json::parse(small_tokenizer()->to_json());
+  file["pre_tokenizer"] = nlohmann::json::parse(R"({"type": "Sequence", "pretokenizers": [
+      {"type": "Split", "pattern": {"Regex": "[a-z]+"}, "behavior": "Isolated", "invert": false},
+      {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}]})");
+  const auto tokenizer = parse_tokenizer(file.dump(), "t.json");
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("the cat 12")), "the cat 12");
+  GgufWriter writer;
+  const std::string told = refusal_of([&] { write_gguf_tokenizer(writer, *tokenizer, {}, "runs/x"); });
+  EXPECT_NE(told.find("llama.cpp has no name for the rule by which this tokenizer cuts text"),
+            std::string::npos)
+      << told;
 }
 
 TEST(GgufTokenizer, CharactersOfOneByteGoOut) {

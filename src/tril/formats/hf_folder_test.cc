@@ -44,6 +44,7 @@ class HfFolder : public testing::Test {
   std::shared_ptr<const BpeTokenizer> tokenizer_;
 };
 
+// Case 33: a tied table is stored once, and the configuration says so.
 TEST_F(HfFolder, ComesBackBitForBit) {
   int n = 0;
   for (const ModelConfig& config : {small_gpt2(270), small_llama(270)}) {
@@ -64,6 +65,7 @@ TEST_F(HfFolder, ComesBackBitForBit) {
   }
 }
 
+// Case 35: the metadata has the format that the reference library asks for.
 TEST_F(HfFolder, ToldAsTheReferenceLibraryNeedsIt) {
   const std::string hf = written(*filled_model(small_gpt2(270)));
   EXPECT_EQ(SafetensorsFile(hf + "/model.safetensors").metadata(), (Metadata{{"format", "pt"}}));
@@ -74,7 +76,7 @@ TEST_F(HfFolder, ToldAsTheReferenceLibraryNeedsIt) {
   EXPECT_EQ(json::parse(read_file(hf + "/config.json"))["tie_word_embeddings"], true);
 }
 
-// Old files carry masks, and a GPT2Model's own file has no "transformer." before its names.
+// Case 34: old files carry masks, and a GPT2Model's own file has no "transformer." before its names.
 TEST_F(HfFolder, OldNamesAndBuffersLoad) {
   const auto model = filled_model(small_gpt2(270));
   const std::string hf = written(*model), mask(4 * 25, '\0');
@@ -90,6 +92,7 @@ TEST_F(HfFolder, OldNamesAndBuffersLoad) {
   expect_same_weights(*model, *load_foreign_model(open_foreign_model(hf), DType::f32, INT64_MAX));
 }
 
+// Case 34: any other name is told.
 TEST_F(HfFolder, EveryWrongTensorIsTold) {
   const std::string hf = written(*filled_model(small_gpt2(270)));
   rewrite(hf, [&](std::vector<StoredTensor>& tensors) {

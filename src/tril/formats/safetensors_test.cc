@@ -153,6 +153,7 @@ TEST(Safetensors, SameNameTwiceIsRefused) {
             "f: name 'w' occurs twice in the header");
 }
 
+// Case 32: what the file seems to be, and what to do.
 TEST(Safetensors, OtherKindsOfFileAreRecognised) {
   EXPECT_THAT(refusal_of("version https://git-lfs.github.com/spec/v1\noid sha256:11\nsize 5\n"),
               HasSubstr("LFS"));
