@@ -70,6 +70,7 @@ for reader in "${readers[@]}"; do
   corpus=build/fuzz/corpus/$reader
   mkdir -p "$corpus"
   cp -n tests/fuzz/corpus/"$reader"/* "$corpus"/
+  [[ $reader != tokenizer ]] || cp -n tests/data/*tokenizer.json "$corpus"/
   for file in "${TRIL_SHARED:-../shared}"/fixtures/"$(fixtures "$reader")"/*; do [[ ! -f $file ]] || cp -n "$file" "$corpus"/; done
   if ((seconds > 0)); then
     echo "== $reader, $seconds s"

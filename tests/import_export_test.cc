@@ -75,6 +75,30 @@ TEST_F(ImportExport, AnExportIsReadAgainAndTheDifferenceTold) {
   EXPECT_EQ(text(folder_ / "back"), text(run()));
 }
 
+// Killed at each of its operations on files: a whole run, or a folder that nothing takes for one.
+TEST_F(ImportExport, AKilledImportLeavesNothingThatLooksLikeARun) {
+  int killed = 0, whole = 0;
+  for (int n = 1;; ++n) {
+    const std::string out = folder_ / ("killed" + std::to_string(n));
+    const ProgramResult import =
+        run_program({"import", folder_ / "hf", "--out", out},
+                    {.environment = {"TRIL_FAULT=any:" + std::to_string(n) + ":kill"}});
+    if (import.exit_code == 0) break;
+    ASSERT_EQ(import.exit_code, 137) << n << import.err;
+    ++killed;
+    const ProgramResult used = run_program({"generate", out, "--prompt", "the", "--max-new-tokens", "1"});
+    if (fs::exists(out + "/config.toml")) {
+      ++whole;
+      EXPECT_EQ(used.exit_code, 0) << n << used.err;
+    } else {
+      EXPECT_EQ(used.exit_code, 2) << n;
+      EXPECT_THAT(used.err, HasSubstr(fs::exists(out) ? "is not a run" : "there is no such run")) << n;
+    }
+  }
+  EXPECT_GT(killed, 20);
+  EXPECT_LE(whole, 2);  // the flushes behind the last rename
+}
+
 TEST_F(ImportExport, AnExportThatCanNotBeReadAgainIsRemoved) {
   ASSERT_EQ(imported_.exit_code, 0) << imported_.err;
   write_file_atomically(run() + "/generation_config.json", "{\"eos_token_id\": 999}");

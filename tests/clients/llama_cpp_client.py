@@ -2,6 +2,7 @@
 imports SmolLM2-135M-Instruct (Q4_1) and writes what llama.cpp does from it. usage: llama_cpp_client.py FOLDER (an empty
 one, to work in)."""
 import importlib.util
+import os
 import pathlib
 import shutil
 import sys
@@ -10,11 +11,12 @@ import gguf
 import llama_cpp
 import numpy as np
 
-from common import LIMIT, finish, greedy, logits, tell, train, tril
+from common import LIMIT, ROOT, finish, greedy, logits, tell, train, tril
 
 NAME = f"llama-cpp-python {llama_cpp.__version__}"
 TEXT = "Once there was a small dog. It ran to the 123 houses, didn't it?\n"
 TEXTS = [TEXT, "  two  blanks\t\n\n and lines \n", "naïve café — 中文 🙂 x", "don't WE'LL I'm", "1234567 3.14", ""]
+FIXTURES = pathlib.Path(os.environ.get("TRIL_SHARED", ROOT.parent / "shared")) / "fixtures/text"  # more texts, where it is there
 PROMPTS = ["The capital of France is", "Once upon a time", "def fibonacci(n):", "The three primary colours are",
            "Water boils when"]
 NEW = 50
@@ -56,6 +58,26 @@ def log_softmax(row):
     return row - np.log(np.exp(row).sum())
 
 
+def texts():
+    """Texts whose ids are compared: those above, and the fixtures that are UTF-8 and not too long for one call."""
+    found = list(TEXTS)
+    for path in sorted(FIXTURES.glob("*.txt")):
+        try:
+            text = path.read_bytes().decode()
+        except UnicodeDecodeError:
+            continue
+        if len(text) < 20000 and not text.startswith("\ufeff"):
+            found.append(text)
+    return found
+
+
+def equal_ids(model, run, folder):
+    """How many texts have the same ids in both programs, and those that have not."""
+    all_texts = texts()
+    apart = [text[:20] for text in all_texts if model.tokenize(text.encode(), add_bos=False, special=False) != our_ids(run, folder, text)]
+    return not apart, f"ids of {len(all_texts)} texts", f"{len(all_texts) - len(apart)} equal" + (f", not {apart}" if apart else "")
+
+
 def our_ids(run, folder, text):
     path = folder / "text.txt"
     path.write_bytes(text.encode())
@@ -72,8 +94,8 @@ def exported(folder):
             model = open_model(path)
             ids = model.tokenize(TEXT.encode(), add_bos=False, special=False)
             if type_name == "f32":
-                same = [model.tokenize(text.encode(), add_bos=False, special=False) == our_ids(run, folder, text) for text in TEXTS]
-                tell(NAME, f"exported {kind}: ids of {len(TEXTS)} texts", all(same), f"{sum(same)} equal")
+                same, of, figures = equal_ids(model, run, folder)
+                tell(NAME, f"exported {kind}: {of}", same, figures)
             ours, theirs = np.array(logits(run, TEXT)), their_logits(model, ids)
             scale = max(1.0, float(np.abs(ours).max()))
             largest = float(np.abs(ours - theirs).max())
@@ -182,8 +204,8 @@ def through_transformers(run, out):
 
 
 def compare_smollm2(what, run, model):
-    same = [model.tokenize(text.encode(), add_bos=False, special=False) == our_ids(run, run.parent, text) for text in TEXTS]
-    tell(NAME, f"{what}: ids of {len(TEXTS)} texts", all(same), f"{sum(same)} equal")
+    same, of, figures = equal_ids(model, run, run.parent)
+    tell(NAME, f"{what}: {of}", same, figures)
     for prompt in PROMPTS:
         ids = model.tokenize(prompt.encode(), add_bos=False, special=False)
         ours, theirs = np.array(logits(run, prompt)), their_logits(model, ids)

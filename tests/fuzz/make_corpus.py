@@ -4,6 +4,7 @@ import base64
 import json
 import pathlib
 import struct
+import zlib
 
 import gguf
 import numpy as np
@@ -27,6 +28,16 @@ for name in ("x", "y"):
 np.save(FOLDER / "z.npy", np.arange(3, dtype=np.int64))
 put("npz", "z", (FOLDER / "z.npy").read_bytes())
 (FOLDER / "z.npy").unlink()
+
+# The same archive with a 64-bit directory, which NumPy writes for arrays beyond 4 GiB only.
+member = (FOLDER / "npz/z").read_bytes()
+start = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 45, 0, 0, 0, 33, zlib.crc32(member), len(member), len(member), 5, 0) + b"z.npy" + member
+extra = struct.pack("<HHQQQ", 1, 24, len(member), len(member), 0)
+entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 45, 45, 0, 0, 0, 33, zlib.crc32(member), 2**32 - 1, 2**32 - 1, 5, len(extra), 0, 0, 0, 0,
+                    2**32 - 1) + b"z.npy" + extra
+end = struct.pack("<4sQHHIIQQQQ", b"PK\6\6", 44, 45, 45, 0, 0, 1, 1, len(entry), len(start))
+locator = struct.pack("<4sIQI", b"PK\6\7", 0, len(start) + len(entry), 1)
+put("npz", "large", start + entry + end + locator + struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 65535, 65535, 2**32 - 1, 2**32 - 1, 0))
 
 writer = gguf.GGUFWriter(FOLDER / "g.gguf", "llama")
 for key, value in {"embedding_length": 32, "attention.head_count": 2, "attention.head_count_kv": 1, "block_count": 1,
@@ -58,6 +69,17 @@ llama = {"model_type": "llama", "hidden_size": 8, "intermediate_size": 8, "num_h
 put("hf_config", "llama", json.dumps(llama))
 put("hf_config", "gpt2", json.dumps({"model_type": "gpt2", "n_embd": 8, "n_head": 2, "n_layer": 1, "n_positions": 4,
                                      "vocab_size": 4, "activation_function": "gelu"}))
+bytes_of_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+            "pair": [], "special_tokens": {"<s>": {"id": "<s>", "ids": [3], "tokens": ["<s>"]}}}
+put("tokenizer", "added", json.dumps({
+    "added_tokens": [{"id": 3, "content": "<s>", "special": True, "lstrip": True, "rstrip": True},
+                     {"id": 4, "content": "12", "single_word": True, "normalized": True}], "normalizer": None,
+    "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        {"type": "Split", "pattern": {"Regex": "[a-z]+|\\s+"}, "behavior": "Isolated", "invert": False},
+        {"type": "Split", "pattern": {"String": " "}, "behavior": "MergedWithNext", "invert": False}, bytes_of_level]},
+    "post_processor": template, "decoder": {"type": "ByteLevel"},
+    "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "unk_token": "a"}}))
 put("tokenizer", "tiktoken", "".join(f"{base64.b64encode(bytes([i])).decode()} {i}\n" for i in range(256)) + "YWI= 256\n")
 letters = [*map(chr, [*range(33, 127), *range(161, 173), *range(174, 256), *range(256, 324)])]  # the 256 bytes
 put("tokenizer", "pair", json.dumps({letter: i for i, letter in enumerate([*letters, "ab"])}) + "\0#version: 0.2\na b\n")

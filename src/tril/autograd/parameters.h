@@ -35,6 +35,10 @@ class Parameters {
   int size() const { return static_cast<int>(infos_.size()); }
   const std::vector<ParameterInfo>& infos() const { return infos_; }
   const ParameterInfo& info(int i) const { return infos_[static_cast<size_t>(i)]; }
+  /// From now on weight i is read where it lies, in a mapped file say: `data` is the whole tensor in dtype(),
+  /// aligned to its numbers, and the caller keeps it. For inference: nothing may write to it, and what takes
+  /// the flat buffers or gradients would not find it.
+  void borrow(int i, const void* data);
   void set_frozen(int i, bool frozen) { infos_[static_cast<size_t>(i)].frozen = frozen; }
   /// -1 where there is none of that name.
   int find(std::string_view name) const;

@@ -21,6 +21,22 @@ TEST(Parameters, ViewsLieInOneAlignedBuffer) {
   }
 }
 
+// A weight read where it lies; the others stay where they are.
+TEST(Parameters, ABorrowedWeightLiesElsewhere) {
+  for (DType dtype : {DType::f32, DType::f64}) {
+    Parameters p(dtype);
+    const int a = p.add("a", {2}), b = p.add("b", {3});
+    p.allocate();
+    void* const before = p.value(a).data;
+    const double there[3] = {1, 2, 3};  // three numbers of either type, and more
+    p.borrow(b, there);
+    EXPECT_EQ(p.value(b).data, there);
+    EXPECT_EQ(p.value(b).shape, (Shape{3}));
+    EXPECT_EQ(p.value(a).data, before);
+    EXPECT_EQ(p.count(), 5);
+  }
+}
+
 TEST(Parameters, ZeroGradsClearsOnlyGradients) {
   Parameters p;
   p.add("w", {4});

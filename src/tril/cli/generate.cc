@@ -98,13 +98,14 @@ void print_samples(const LoadedRun& run, const std::string& prompt, GenerateOpti
 int run_generation(const Asked& asked, const Common& common) {
   const GenerateOptions options = options_of(asked, common);
   require_rules(options.rules);
-  LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  LoadedRun run = load_run(asked.run, asked.step, overrides(common), Use::kInference);
   use_specials(run, asked.specials);
   std::vector<std::string> lacking;
   const std::string prompt = known_text(run, text_or_input(run, *asked.prompt), asked.unknown, lacking);
   const int64_t samples = asked.samples.value_or(1);
   if (!common.json) {
     print_samples(run, prompt, options, samples);
+    run.checkpoint->finish_verifying();
     return kExitDone;
   }
   Json all = Json::array();
@@ -112,6 +113,7 @@ int run_generation(const Asked& asked, const Common& common) {
     made.unknown.insert(made.unknown.begin(), lacking.begin(), lacking.end());
     all.push_back(to_json(made, options.top > 0));
   });
+  run.checkpoint->finish_verifying();
   print_json(samples == 1 ? all.front() : Json{{"samples", all}});
   return kExitDone;
 }

@@ -71,7 +71,7 @@ Action declare_score(Options& options) {
   unknown_options(options, asked->unknown);
   return [asked](const Common& common) {
     if (asked->text.has_value() == asked->file.has_value()) refuse("give either --text or --file");
-    LoadedRun run = load_run(asked->run, asked->step, overrides(common));
+    LoadedRun run = load_run(asked->run, asked->step, overrides(common), Use::kInference);
     use_specials(run, asked->specials);
     const bool from_file = asked->file || *asked->text == "-";
     std::vector<std::string> lacking;
@@ -79,6 +79,7 @@ Action declare_score(Options& options) {
         known_text(run, from_file ? text_of_file(run, asked->file.value_or("-")) : *asked->text,
                    asked->unknown, lacking);
     Score scored = score(run, text);
+    run.checkpoint->finish_verifying();
     scored.unknown.insert(scored.unknown.begin(), lacking.begin(), lacking.end());
     if (common.json)
       print_json(to_json(scored));

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::ordered_json;
 
 Shown show_tokens(const std::string& path) {
-  const TokenFile file(path);
+  const TokenFile file(path, token_bits(path));
   uint32_t largest = 0;
   for (int64_t i = 0; i < file.count(); ++i) largest = std::max(largest, file.id(i));
   Shown shown{path, "tokens"};

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <vector>
+
+#include "tril/base/clock.h"
 
 namespace tril {
 namespace {
@@ -57,6 +61,23 @@ TEST(GgmlTypes, PlainNumbers) {
   EXPECT_EQ(floats_of(26, "\xff\xff\xff\xff", 1)[0], -1);
   EXPECT_EQ(floats_of(27, std::string("\x03\0\0\0\0\0\0\0", 8), 1)[0], 3);
   EXPECT_EQ(floats_of(28, std::string("\0\0\0\0\0\0\xf0\xbf", 8), 1)[0], -1);
+}
+
+// No test, but a figure for docs/interop.md: the best of twelve passes over 16 MB of output.
+TEST(GgmlTypes, DISABLED_TellsItsRate) {
+  for (const char* name : {"Q4_1", "Q4_0", "Q8_0", "BF16", "F16"}) {
+    const GgmlType& type = *find_ggml_type(name);
+    std::vector<float> out(size_t{1} << 22);
+    const std::string blocks(out.size() / static_cast<size_t>(type.block) * static_cast<size_t>(type.bytes),
+                             '\x31');
+    double best = 1e9;
+    for (int pass = 0; pass < 12; ++pass) {
+      const double start = steady_seconds();
+      dequantise(type, blocks, out);
+      best = std::min(best, steady_seconds() - start);
+    }
+    std::printf("%s: %.1f GB of output a second\n", name, static_cast<double>(out.size()) * 4e-9 / best);
+  }
 }
 
 }  // namespace

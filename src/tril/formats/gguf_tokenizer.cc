@@ -53,7 +53,9 @@ class Reader {
 
  private:
   void read_tokens() {
-    for (const std::string_view token : file_.strings("tokenizer.ggml.tokens")) {
+    const std::vector<std::string_view> tokens = file_.strings("tokenizer.ggml.tokens");
+    ids_.reserve(tokens.size());
+    for (const std::string_view token : tokens) {
       const auto id = static_cast<int32_t>(definition_.tokens.size());
       if (token.empty()) refuse("{}: tokenizer.ggml.tokens: token {} is empty", path_, id);
       if (const auto bad = first_invalid_utf8(token))

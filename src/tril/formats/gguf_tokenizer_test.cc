@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
 #include "tril/formats/foreign_testing.h"
 #include "tril/text/char_tokenizer.h"
+#include "tril/text/load_tokenizer.h"
 #include "tril/text/word_tokenizer.h"
 
 namespace tril {
@@ -56,6 +58,21 @@ TEST(GgufTokenizer, SharedTextsHaveTheSameIds) {
       EXPECT_EQ(read.tokenizer->encode(text), tokenizer->encode(text)) << name;
     }
   }
+}
+
+// Case 36: a rule that llama.cpp has no name for is refused, as its ids would differ.
+TEST(GgufTokenizer, ASplitRuleWithoutANameIsRefused) {
+  nlohmann::json file = nlohmann::json::parse(small_tokenizer()->to_json());
+  file["pre_tokenizer"] = nlohmann::json::parse(R"({"type": "Sequence", "pretokenizers": [
+      {"type": "Split", "pattern": {"Regex": "[a-z]+"}, "behavior": "Isolated", "invert": false},
+      {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}]})");
+  const auto tokenizer = parse_tokenizer(file.dump(), "t.json");
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("the cat 12")), "the cat 12");
+  GgufWriter writer;
+  const std::string told = refusal_of([&] { write_gguf_tokenizer(writer, *tokenizer, {}, "runs/x"); });
+  EXPECT_NE(told.find("llama.cpp has no name for the rule by which this tokenizer cuts text"),
+            std::string::npos)
+      << told;
 }
 
 // Case 36: what has no name there is refused with the reason.

@@ -70,6 +70,16 @@ std::vector<int32_t> TokenFile::ids(int64_t vocab_size) const {
   return all;
 }
 
+int token_bits(const std::string& path, int64_t vocab_size) {
+  const TokenFile narrow(path, 16);
+  if (narrow.has_header()) return narrow.bits();
+  if (vocab_size > 1 << 16) return 32;
+  if (narrow.count() < 2 || narrow.count() % 2 != 0) return 16;
+  for (int64_t i = 1; i < narrow.count(); i += 2)
+    if (narrow.id(i) != 0) return 16;
+  return 32;
+}
+
 int64_t write_token_file(const std::string& path, int bits, const std::function<void(const TakeId&)>& give) {
   assert(bits == 16 || bits == 32);
   constexpr size_t kBuffer = size_t{1} << 16;

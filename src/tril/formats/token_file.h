@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tril/base/file.h"
@@ -19,6 +20,8 @@ class TokenFile {
   explicit TokenFile(const std::string& path, int bits = 16);
 
   const std::string& path() const { return file_.path(); }
+  /// The whole file, header included.
+  std::string_view bytes() const { return file_.bytes(); }
   int bits() const { return bits_; }
   bool has_header() const { return start_ > 0; }
   int64_t count() const { return count_; }
@@ -32,6 +35,11 @@ class TokenFile {
   size_t start_ = 0;
   int64_t count_ = 0;
 };
+
+/// The width of the ids in a file: its header's where it has one; else 32 bits where the vocabulary does not
+/// fit into 16, or where the file, read as 16 bits, has a zero in every second place; else 16. Throws Refusal
+/// as TokenFile does.
+int token_bits(const std::string& path, int64_t vocab_size = 0);
 
 using TakeId = std::function<void(int32_t)>;
 

@@ -22,22 +22,41 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Parses JSON and refuses a key that an object holds twice, which a parser would settle silently.
-Json parse_strictly(std::string_view text, const std::string& name) {
+/// Names the key that an object of the text holds twice.
+[[noreturn]] void refuse_repeated_key(std::string_view text, const std::string& name) {
   std::vector<std::set<std::string>> open;
   const auto watch = [&](int, Json::parse_event_t event, Json& value) {
     if (event == Json::parse_event_t::object_start) open.emplace_back();
     if (event == Json::parse_event_t::object_end) open.pop_back();
-    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
+    if (event == Json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second)
       refuse("{}: the key {} occurs twice in one object", name, value.dump());
+    return true;
+  };
+  const Json parsed = Json::parse(text, watch);
+  refuse("{}: a key occurs twice in one object of {}", name, parsed.type_name());
+}
+
+/// Parses JSON and refuses a key that an object holds twice, which a parser would settle silently: the object
+/// then has fewer keys than were read.
+Json parse_strictly(std::string_view text, const std::string& name) {
+  std::vector<size_t> open;  // the keys read of each object that is not yet closed
+  bool repeated = false;
+  const auto watch = [&](int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open.push_back(0);
+    if (event == Json::parse_event_t::key) ++open.back();
+    if (event == Json::parse_event_t::object_end) {
+      repeated |= value.size() != open.back();
+      open.pop_back();
     }
     return true;
   };
   try {
-    return Json::parse(text, watch);
+    Json parsed = Json::parse(text, watch);
+    if (!repeated) return parsed;
   } catch (const Json::parse_error& error) {
     refuse("{}: byte {}: not valid JSON", name, error.byte);
   }
+  refuse_repeated_key(text, name);
 }
 
 /// The tokens in id order. Throws Refusal unless the ids are 0 … n-1, each once.

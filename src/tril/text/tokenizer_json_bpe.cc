@@ -71,12 +71,13 @@ class Reader {
   }
 
   int32_t id_of(const std::string& token, const Json& id, int64_t count) const {
-    const std::string shown = Json(token).dump();
-    if (!id.is_number_integer()) refuse("{}: the id of {} is {}, not an integer", name_, shown, id.dump());
-    if (!id.is_number_unsigned()) refuse("{}: the id of {} is {}; ids start at 0", name_, shown, id.dump());
-    if (id.get<uint64_t>() >= static_cast<uint64_t>(count + kGapLimit)) {
-      refuse("{}: the id of {} is {}, far above the {} tokens of the file", name_, shown, id.dump(), count);
-    }
+    const auto wrong = [&](const std::string& what) {
+      refuse("{}: the id of {} is {}{}", name_, Json(token).dump(), id.dump(), what);
+    };
+    if (!id.is_number_integer()) wrong(", not an integer");
+    if (!id.is_number_unsigned()) wrong("; ids start at 0");
+    if (id.get<uint64_t>() >= static_cast<uint64_t>(count + kGapLimit))
+      wrong(fmt::format(", far above the {} tokens of the file", count));
     return id.get<int32_t>();
   }
 
@@ -101,14 +102,14 @@ class Reader {
     }
   }
 
-  std::pair<std::string, std::string> merge_parts(const Json& merge, size_t index) const {
+  std::pair<std::string_view, std::string_view> merge_parts(const Json& merge, size_t index) const {
     if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-      return {merge[0].get<std::string>(), merge[1].get<std::string>()};
+      return {merge[0].get_ref<const std::string&>(), merge[1].get_ref<const std::string&>()};
     }
     if (merge.is_string()) {
-      const auto& text = merge.get_ref<const std::string&>();
+      const std::string_view text = merge.get_ref<const std::string&>();
       const size_t blank = text.find(' ');
-      if (blank != std::string::npos && blank > 0 && blank + 1 < text.size() &&
+      if (blank != text.npos && blank > 0 && blank + 1 < text.size() &&
           text.find(' ', blank + 1) == text.npos)
         return {text.substr(0, blank), text.substr(blank + 1)};
     }
@@ -118,7 +119,7 @@ class Reader {
   void read_merges() {
     const Json& merges = model("merges");
     if (!merges.is_array()) refuse("{}: model.merges is not a list", name_);
-    const auto id = [&](const std::string& token, size_t index) {
+    const auto id = [&](std::string_view token, size_t index) {
       const auto found = ids_.find(token);
       if (found == ids_.end()) {
         refuse("{}: merge {} (counted from 0) uses {}, which is not in the vocabulary", name_, index,
@@ -126,10 +127,12 @@ class Reader {
       }
       return found->second;
     };
+    definition_.merges.reserve(merges.size());
+    std::string both;
     for (size_t i = 0; i < merges.size(); ++i) {
       const auto [left, right] = merge_parts(merges[i], i);
-      definition_.merges.push_back(
-          {id(left, i), id(right, i), id(left + right, i), static_cast<uint32_t>(i)});
+      both.assign(left).append(right);
+      definition_.merges.push_back({id(left, i), id(right, i), id(both, i), static_cast<uint32_t>(i)});
     }
   }
 
@@ -151,7 +154,7 @@ class Reader {
         refuse("{}: {} has id {} in model.vocab and {} in added_tokens", name_, content.dump(), known->second,
                token.id);
       }
-      put(token.id, token.content);
+      put(token.id, content.get_ref<const std::string&>());
       token.special = on(part(entry, "special"));
       token.single_word = on(part(entry, "single_word"));
       token.lstrip = on(part(entry, "lstrip"));
@@ -179,7 +182,7 @@ class Reader {
   const Json& file_;
   const std::string& name_;
   BpeDefinition definition_;
-  std::unordered_map<std::string, int32_t> ids_;
+  std::unordered_map<std::string_view, int32_t> ids_;  // of texts in file_
   std::pair<std::string, std::string> ends_;
 };
 

@@ -68,9 +68,15 @@ json read_state(const std::string& path) {
   return state;
 }
 
-/// Maps a file, compares it with what state.json says of it, and parses it.
-std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const char* name,
-                                               const json& files) {
+void require_digest(std::string_view bytes, const std::string& digest, const std::string& path) {
+  if (sha256_hex(bytes) != digest)
+    damaged("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
+}
+
+/// Maps a file, compares it with what state.json says of it, and parses it. With `later` the SHA-256 of a
+/// large file is left to a thread.
+std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const char* name, const json& files,
+                                               std::shared_future<void>* later = nullptr) {
   const std::string path = folder + "/" + name;
   require_there(path);
   MappedFile file(path);
@@ -80,8 +86,13 @@ std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const 
     damaged("{}: has {} bytes, state.json says {}: it is cut or was changed", path, file.bytes().size(),
             bytes);
   }
-  if (sha256_hex(file.bytes()) != said.at("sha256").get_ref<const std::string&>()) {
-    damaged("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
+  const auto digest = said.at("sha256").get<std::string>();
+  if (later != nullptr && bytes >= LoadedCheckpoint::kLarge) {
+    *later = std::async(std::launch::async, [bytes = file.bytes(), digest, path] {
+               require_digest(bytes, digest, path);
+             }).share();
+  } else {
+    require_digest(file.bytes(), digest, path);
   }
   return std::make_unique<SafetensorsFile>(std::move(file));
 }
@@ -135,13 +146,18 @@ LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : fol
     if (state.contains("metrics"))
       metrics_ = MetricsMark{state["metrics"].at("lines").get<int64_t>(),
                              state["metrics"].at("sha256").get<std::string>()};
-    model_ = open_verified(folder, kModelFile, state.at("files"));
+    model_ = open_verified(folder, kModelFile, state.at("files"),
+                           parts == Parts::kModelLater ? &verifying_ : nullptr);
     if (parts == Parts::kAll) optimizer_ = open_verified(folder, kOptimizerFile, state.at("files"));
   } catch (const json::exception&) {  // the digest is right, so another program made it
     refuse(
         "{}: lacks an entry that a checkpoint has, or has one of another type (docs/formats/checkpoint.md)",
         path);
   }
+}
+
+void LoadedCheckpoint::finish_verifying() const {
+  if (verifying_.valid()) verifying_.get();
 }
 
 void LoadedCheckpoint::require_tokenizer(std::string_view fingerprint, std::string_view file) const {

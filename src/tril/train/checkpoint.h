@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,7 +46,10 @@ class Damaged : public Refusal {
 /// A verified checkpoint; its tensors are views into mapped files that it holds.
 class LoadedCheckpoint {
  public:
-  enum class Parts { kAll, kModel };  // kModel: for use without training; the optimizer's file is not touched
+  /// kModel: for use without training; the optimizer's file is not touched. kModelLater: the same, but the
+  /// SHA-256 of a file of kLarge bytes or more is taken on a thread while the weights are in use already.
+  enum class Parts { kAll, kModel, kModelLater };
+  static constexpr uint64_t kLarge = uint64_t{16} << 20;
 
   /// Verifies state.json, then size and SHA-256 of each file used. Throws Damaged or Refusal with what is
   /// wrong.
@@ -62,6 +66,8 @@ class LoadedCheckpoint {
   /// The caller's JSON object, in text.
   const std::string& state() const { return state_; }
   const SafetensorsFile& model() const { return *model_; }
+  /// Waits for the SHA-256 that kModelLater has put off; throws Damaged where it is not the right one.
+  void finish_verifying() const;
   /// Only where all parts were asked for.
   const SafetensorsFile& optimizer() const { return *optimizer_; }
 
@@ -76,6 +82,7 @@ class LoadedCheckpoint {
   SettingsText settings_;
   std::optional<MetricsMark> metrics_;
   std::unique_ptr<SafetensorsFile> model_, optimizer_;
+  std::shared_future<void> verifying_;  // goes before the map that it reads
 };
 
 /// Writes the folder under a temporary name, flushes each file, calls `before_rename` (what else must be on

@@ -137,6 +137,29 @@ TEST_F(CheckpointTest, DamagedBestFallsBackForUse) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("instead of the best one"));
 }
 
+// A large file's SHA-256 may be taken while its weights are in use already; a changed one is told all the
+// same.
+TEST_F(CheckpointTest, ALargeFileIsVerifiedWhileItIsInUse) {
+  using Parts = LoadedCheckpoint::Parts;
+  const std::vector<float> weights(LoadedCheckpoint::kLarge / sizeof(float));
+  const Tensor tensor{{static_cast<int64_t>(weights.size())}, DType::f32, const_cast<float*>(weights.data())};
+  save_checkpoint(
+      at("large"),
+      {.step = 1, .best_step = 1, .tokenizer = "t", .model = {stored("w", tensor)}, .optimizer = {}});
+  LoadedCheckpoint(at("large"), Parts::kModelLater).finish_verifying();
+  const std::string path = at("large/model.safetensors");
+  flip(path, LoadedCheckpoint::kLarge / 2);
+  const std::string wrong =
+      path + ": its SHA-256 is not the one in state.json: it was changed after it was written";
+  EXPECT_EQ(refusal_of([&] { LoadedCheckpoint(at("large"), Parts::kModel); }), wrong);
+  const LoadedCheckpoint later(at("large"), Parts::kModelLater);
+  EXPECT_EQ(later.model().tensors().size(), 1u);
+  EXPECT_THROW(later.finish_verifying(), Damaged);
+  EXPECT_EQ(refusal_of([&] { later.finish_verifying(); }), wrong);
+  fs::resize_file(path, LoadedCheckpoint::kLarge);  // its size is looked at first, as ever
+  EXPECT_THROW(LoadedCheckpoint(at("large"), Parts::kModelLater), Damaged);
+}
+
 TEST_F(CheckpointTest, ForeignCheckpointsAreRefusedWithBothValues) {
   train(at("run"));
   const LoadedCheckpoint loaded = RunFolder::view(at("run")).load(9);

@@ -29,7 +29,6 @@ void require_readable(const Config& config, const std::string& path) {
 }
 
 void write_all(RunFolder& run, const ForeignModel& foreign, const Config& config, const Model& model) {
-  run.write("config.toml", config_to_toml(config));
   run.write(kGenerationConfig, generation_config_json(foreign.ends).dump(2) + "\n");
   run.write("tokenizer.json", foreign.tokenizer->to_json());
   Checkpoint checkpoint;
@@ -42,6 +41,7 @@ void write_all(RunFolder& run, const ForeignModel& foreign, const Config& config
                                             {"version", program_version()}}
                          .dump();
   run.save(checkpoint);
+  run.write("config.toml", config_to_toml(config));  // last: without it a folder is no run
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/hash.h"
 #include "tril/base/log.h"
 #include "tril/base/table.h"
 #include "tril/base/typed.h"
@@ -21,8 +22,15 @@
 namespace tril {
 namespace {
 
+bool aligned(const StoredTensor& tensor) {
+  return reinterpret_cast<uintptr_t>(tensor.bytes.data()) % static_cast<uintptr_t>(size_of(tensor.type)) == 0;
+}
+
 // Weights of another type are converted: a run trained in f64 can be read in f32 and the other way round.
-void copy_weights(const SafetensorsFile& file, Parameters& parameters, const std::string& folder) {
+// Those of the same type may be left where they lie.
+void take_weights(const std::shared_ptr<const LoadedCheckpoint>& checkpoint, Parameters& parameters,
+                  Use use) {
+  const SafetensorsFile& file = checkpoint->model();
   std::vector<TensorSpec> expected;
   for (int i = 0; i < parameters.size(); ++i) {
     StoredTensor here = stored(parameters.info(i).name, parameters.value(i));
@@ -33,8 +41,11 @@ void copy_weights(const SafetensorsFile& file, Parameters& parameters, const std
   for (int i = 0; i < parameters.size(); ++i) {
     const StoredTensor& from = *file.find(parameters.info(i).name);
     const Tensor to = parameters.value(i);
-    if (stored("", to).type == from.type) {
-      copy_stored(from, to, folder);
+    const bool same = stored("", to).type == from.type;
+    if (same && use == Use::kInference && aligned(from)) {
+      parameters.borrow(i, from.bytes.data());
+    } else if (same) {
+      copy_stored(from, to, checkpoint->folder());
     } else {
       with_real(to.dtype, [&](auto zero) {
         using T = decltype(zero);
@@ -69,6 +80,12 @@ EndTokens ends_of(const RunFolder& folder, const LoadedRun& run) {
   return ends;
 }
 
+// tokenizer.json's own bytes have the fingerprint where they are as tril wrote them; else it is worked out.
+std::string fingerprint_of(const std::string& path, const LoadedRun& run) {
+  const std::string digest = sha256_hex(read_file(path));
+  return digest == run.checkpoint->tokenizer() ? digest : run.tokenizer->fingerprint();
+}
+
 // A tokenizer that has grown since: its last tokens would lie beyond the table.
 void require_rows(const LoadedRun& run, const LoadedCheckpoint& checkpoint) {
   const StoredTensor* table = checkpoint.model().find("token_embedding.weight");
@@ -81,13 +98,19 @@ void require_rows(const LoadedRun& run, const LoadedCheckpoint& checkpoint) {
 
 }  // namespace
 
-LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides) {
+LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides,
+                   Use use) {
   const RunFolder folder = RunFolder::view(path);
   const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
-  const LoadedCheckpoint checkpoint = step ? folder.load(*step) : folder.load_best();
+  const auto parts =
+      use == Use::kInference ? LoadedCheckpoint::Parts::kModelLater : LoadedCheckpoint::Parts::kModel;
+  const auto opened =
+      std::make_shared<const LoadedCheckpoint>(step ? folder.load(*step, parts) : folder.load_best(parts));
+  const LoadedCheckpoint& checkpoint = *opened;
   require_same_settings(settings, checkpoint);
   LoadedRun run;
   run.path = path;
+  run.checkpoint = opened;
   run.config = settings.config;
   if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
   if (!overrides.dtype.empty()) run.config.run.dtype = overrides.dtype;
@@ -99,12 +122,12 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   run.tokenizer = load_tokenizer(tokenizer);
   run.config.model.vocab_size = run.tokenizer->vocab_size();
   require_rows(run, checkpoint);
-  checkpoint.require_tokenizer(run.tokenizer->fingerprint(), tokenizer);
+  checkpoint.require_tokenizer(fingerprint_of(tokenizer, run), tokenizer);
   if (const std::string data = folder.at("data.json"); !surely_missing(data))
     require_same_text(data, read_manifest(data), checkpoint.source());
   require_parameter_count(run.config.model, checkpoint.model());
   run.model = make_model(run.config.model, dtype_of(run.config.run));
-  copy_weights(checkpoint.model(), run.model->parameters(), checkpoint.folder());
+  take_weights(opened, run.model->parameters(), use);
   run.step = checkpoint.step();
   run.source = checkpoint.source();
   run.imported = is_imported(checkpoint);

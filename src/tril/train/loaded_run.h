@@ -10,6 +10,7 @@
 #include "tril/model/model.h"
 #include "tril/text/added_tokens.h"
 #include "tril/text/tokenizer.h"
+#include "tril/train/checkpoint.h"
 #include "tril/train/settings.h"
 
 namespace tril {
@@ -18,6 +19,7 @@ struct LoadedRun {
   std::string path;
   Config config;  // model.vocab_size is set
   std::shared_ptr<const Tokenizer> tokenizer;
+  std::shared_ptr<const LoadedCheckpoint> checkpoint;
   std::unique_ptr<Model> model;
   int64_t step = 0;       // whose weights these are
   std::string source;     // SHA-256 of the text they were trained on; "" where the checkpoint keeps none
@@ -33,6 +35,11 @@ struct LoadedRun {
 /// Where the file for `ends` lies in a run; train does not write it, import does.
 inline constexpr const char* kGenerationConfig = "generation_config.json";
 
+/// kInference: weights are read where the checkpoint's mapped file has them, and nothing may write to them.
+/// The SHA-256 of a large file is then taken meanwhile: once the work is done and before it is believed,
+/// checkpoint->finish_verifying() throws Damaged where the file was changed.
+enum class Use : uint8_t { kAny, kInference };
+
 /// What the command line says over a run's own [run] section; empty or 0 keeps it.
 struct RunOverrides {
   std::string engine, dtype;
@@ -42,7 +49,7 @@ struct RunOverrides {
 /// files don't fit together. Memory is asked for by what the checkpoint's file holds, not by what config.toml
 /// says.
 LoadedRun load_run(const std::string& path, std::optional<int64_t> step = std::nullopt,
-                   const RunOverrides& overrides = {});
+                   const RunOverrides& overrides = {}, Use use = Use::kAny);
 
 /// Warns where the model's positions see their own targets (model.mask = "none"), so that a loss tells
 /// nothing.

@@ -10,6 +10,7 @@
 #include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/typed.h"
+#include "tril/train/token_corpus.h"
 
 namespace tril {
 namespace {
@@ -53,6 +54,7 @@ Corpus read_text(const Config& config, std::shared_ptr<const Tokenizer> tokenize
   options.tokenizer = std::move(tokenizer);
   options.document_bounds = config.train.batches == "documents";
   options.announce = announce;
+  if (is_token_file(config.data.path)) return token_corpus(config.data, options);
   return build_corpus(config.data, options);
 }
 

@@ -158,7 +158,7 @@ std::string RunFolder::checkpoint_path(int64_t step) const {
 }
 
 void RunFolder::write(std::string_view name, std::string_view bytes) {
-  assert(lock_ && (begun_ || name == kConfig));
+  assert(lock_);
   write_file_atomically(at(name), bytes);
   begun_ = true;
 }
@@ -320,20 +320,20 @@ LoadedCheckpoint RunFolder::open_checkpoint(int64_t step, LoadedCheckpoint::Part
   return found;
 }
 
-LoadedCheckpoint RunFolder::load(int64_t step) const {
+LoadedCheckpoint RunFolder::load(int64_t step, LoadedCheckpoint::Parts parts) const {
   if (file_exists(checkpoint_path(step))) refuse("{}", no_folder(checkpoint_path(step)));
   if (!folder_exists(checkpoint_path(step))) {
     refuse("{}: has no checkpoint of step {}; there are: {}", path_, step, list_steps(steps()));
   }
-  return open_checkpoint(step, LoadedCheckpoint::Parts::kModel);
+  return open_checkpoint(step, parts);
 }
 
-LoadedCheckpoint RunFolder::load_best() const {
+LoadedCheckpoint RunFolder::load_best(LoadedCheckpoint::Parts parts) const {
   std::string trouble;
   for (int attempt = 0; attempt < 3; ++attempt) {  // a training process may move best.json while we read
     const std::optional<int64_t> step = best();
     try {
-      if (step) return load(*step);
+      if (step) return load(*step, parts);
     } catch (const Refusal& refusal) {
       trouble = refusal.what();
       if (best() == step) break;
@@ -342,7 +342,7 @@ LoadedCheckpoint RunFolder::load_best() const {
   std::vector<int64_t> all = steps();
   for (auto step = all.rbegin(); step != all.rend(); ++step) {
     try {
-      LoadedCheckpoint found = load(*step);
+      LoadedCheckpoint found = load(*step, parts);
       if (trouble.empty()) trouble = fmt::format("{}: names no checkpoint", at(kBest));
       log::warn("{}\nwarning: {}: using the checkpoint of step {} instead of the best one", trouble, path_,
                 *step);

@@ -43,7 +43,7 @@ class RunFolder {
   std::string at(std::string_view name) const;
   bool has(std::string_view name) const { return file_exists(at(name)); }
 
-  /// Writes a whole file atomically. The first must be config.toml: before it, a new run leaves nothing
+  /// Writes a whole file atomically. Training begins with config.toml: before it, a new run leaves nothing
   /// behind.
   void write(std::string_view name, std::string_view bytes);
   /// Appends a line to a file other than metrics.jsonl and waits until it is on the disk. Also for a viewed
@@ -79,9 +79,9 @@ class RunFolder {
   /// Both at once.
   std::optional<LoadedCheckpoint> restore();
   /// For use: the checkpoint of that step, the model alone. Throws Refusal, with the steps there are.
-  LoadedCheckpoint load(int64_t step) const;
+  LoadedCheckpoint load(int64_t step, LoadedCheckpoint::Parts parts = LoadedCheckpoint::Parts::kModel) const;
   /// For use: the best one, the model alone. Where it is damaged: the newest good one, with a warning.
-  LoadedCheckpoint load_best() const;
+  LoadedCheckpoint load_best(LoadedCheckpoint::Parts parts = LoadedCheckpoint::Parts::kModel) const;
 
  private:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
