@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <set>
 
 #include "tril/base/quote.h"
@@ -75,7 +76,14 @@ Sides sides_of(const ModelConfig& c, std::string_view layer) {
   return {c.hidden, d};
 }
 
-// The adapters of one block, named from the block on.
+// Where a layer stands in its block.
+size_t place_in_block(std::string_view layer) {
+  constexpr std::string_view kOrder[] = {"attention.W_Q", "attention.W_K", "attention.W_V", "attention.W_O",
+                                         "mlp.gate",      "mlp.up",        "mlp.down"};
+  return static_cast<size_t>(std::find(std::begin(kOrder), std::end(kOrder), layer) - std::begin(kOrder));
+}
+
+// The adapters of one block, named from the block on, in the order of its layers whatever they are called.
 std::vector<LoraAdapter> block_adapters(const ModelConfig& config) {
   const std::vector<std::string> words = target_words(config);
   std::vector<LoraAdapter> all;
@@ -90,6 +98,9 @@ std::vector<LoraAdapter> block_adapters(const ModelConfig& config) {
       all.back().layers.push_back({std::string(layer), sides.out});
     }
   }
+  std::stable_sort(all.begin(), all.end(), [](const LoraAdapter& a, const LoraAdapter& b) {
+    return place_in_block(a.layers.front().name) < place_in_block(b.layers.front().name);
+  });
   return all;
 }
 

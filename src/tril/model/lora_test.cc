@@ -66,8 +66,8 @@ TEST(Lora, PeftsOwnDefaultsAreTheDefaults) {
   ModelConfig both = gpt2_like();
   both.lora.targets = "c_proj, c_fc";
   EXPECT_EQ(names(lora_adapters(both)),
-            "blocks.0.mlp.up(up ) blocks.0.attention.W_O(W_O ) blocks.0.mlp.down(down ) "
-            "blocks.1.mlp.up(up ) blocks.1.attention.W_O(W_O ) blocks.1.mlp.down(down ) ");
+            "blocks.0.attention.W_O(W_O ) blocks.0.mlp.up(up ) blocks.0.mlp.down(down ) "
+            "blocks.1.attention.W_O(W_O ) blocks.1.mlp.up(up ) blocks.1.mlp.down(down ) ");
 }
 
 TEST(Lora, WhatDoesNotFitIsToldByName) {

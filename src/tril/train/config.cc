@@ -256,7 +256,7 @@ void ConfigBuilder::fix(const std::string& source, const ConfigKey& key, const V
           fmt::format("{} is {}, and {} has {}; leave it out", key.full_name(), value_to_toml(here), source,
                       value_to_toml(value)));
   set_value(config_, key, value);
-  origins_[key.full_name()] = {source, 0, true, false};
+  origins_[key.full_name()] = {source, 0, false, false};  // no recipe replaces it
 }
 
 void ConfigBuilder::assign(const Origin& origin, std::string_view full_name, std::string_view text) {

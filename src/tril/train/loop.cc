@@ -6,7 +6,6 @@
 #include <cmath>
 #include <new>
 
-#include "tril/base/build_info.h"
 #include "tril/base/clock.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
@@ -15,7 +14,6 @@
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
 #include "tril/base/typed.h"
-#include "tril/model/first_loss.h"
 #include "tril/model/multiplies.h"
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
@@ -24,6 +22,7 @@
 #include "tril/train/frozen.h"
 #include "tril/train/import_run.h"
 #include "tril/train/loaded_run.h"
+#include "tril/train/loop_notes.h"
 #include "tril/train/more_steps.h"
 #include "tril/train/profiled_step.h"
 #include "tril/train/run_data.h"
@@ -55,11 +54,6 @@ struct Progressed {
   double train_seconds = 0, eval_seconds = 0;
   double spent_seconds = 0;  // of a time budget, by earlier programs
 };
-
-// The versions that the bits of a run depend on.
-Json platform() {
-  return {{"version", program_version()}, {"vector_level", vector_level()}, {"onednn", onednn_version()}};
-}
 
 // One run from its first step, or from where it was left, to its last.
 class Loop {
@@ -93,19 +87,13 @@ class Loop {
     at_.train_seconds = number("train_seconds");
     at_.eval_seconds = number("eval_seconds");
     if (state.contains("spent_seconds")) at_.spent_seconds = number("spent_seconds");
-    const Json here = platform(), &there = field("platform");
-    for (const auto& [name, value] : here.items())
-      if (const Json then = there.is_object() ? there.value(name, Json()) : Json(); then != value)
-        log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
-                  name, then.dump(), value.dump());
+    tell_platform(where, field("platform"));
   }
 
   Json run() {
     const interrupt::Guard guard;
     if (options_.begun) options_.begun();
-    const Parameters& p = trainer_.model().parameters();
-    if (const int64_t trained = trained_count(p); trained < p.count())
-      log::note("model: {}", trained_share(p.count(), trained));
+    tell_trained(trainer_.model().parameters());
     if (config_.train.minutes > 0)
       budget_.emplace(config_.train.minutes, at_.spent_seconds, trainer_.steps_done());
     std::unique_ptr<Progress> progress = new_progress();
@@ -134,7 +122,7 @@ class Loop {
     const StepResult done = next_step();
     at_.train_seconds += clock.seconds();
     at_.tokens_seen += done.targets;
-    if (done.step == 1) tell_first_loss(done.loss);
+    if (done.step == 1) tell_first_loss(config_, done.loss);
 
     const bool last = done.step == config_.train.steps;
     const bool evaluates = done.step == 1 || last || every(done.step, config_.train.eval_every);
@@ -251,21 +239,6 @@ class Loop {
     return fmt::format("interrupted after step {}; all work is saved. Go on with: {}{}",
                        trainer_.steps_done(), typed({"resume", folder_.path()}),
                        config_.data.path == "-" ? " (and the same text on standard input)" : "");
-  }
-
-  void tell_first_loss(double loss) const {
-    const double even = std::log(static_cast<double>(config_.model.vocab_size));
-    if (!config_.train.from.empty())
-      return log::note("step 1: loss {:.4f} before any update; an even guess gives {:.4f}", loss, even);
-    const double expected = expected_first_loss(config_.model);
-    log::note("step 1: loss {:.4f}; an even guess among {} gives ln {} = {:.4f}{}", loss,
-              counted(config_.model.vocab_size, "token"), config_.model.vocab_size, even,
-              expected == even
-                  ? std::string()
-                  : fmt::format(", and with the spread that fresh logits have here, {:.4f}", expected));
-    if (std::fabs(loss - expected) > 0.1 * expected && config_.model.vocab_size > 1)
-      log::warn("the first loss {:.4f} is over 10% away from {:.4f}: the first weights favour some tokens",
-                loss, expected);
   }
 
   void tell_turn() const {
