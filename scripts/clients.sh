@@ -1,6 +1,6 @@
 # Sourced by scripts/test.sh: the programs at the other end read what tril writes, and tril reads theirs.
 #   ./tril test clients              all of them; a client that is missing fails
-#   ./tril test clients transformers just this one; the others: llama, tokenizers, and where a variable names their
+#   ./tril test clients transformers just this one; the others: peft, llama, tokenizers, and where a variable names their
 #                                    program llama2c (TRIL_LLAMA2C=…/run, run.c built) and nanogpt (TRIL_NANOGPT=…/model.py)
 # They run in the Python environment that `tril setup peers` makes. Each prints a line for every comparison, with the
 # program, its version and the largest difference.
@@ -43,6 +43,7 @@ run_clients() {
     fi
   done <<'CLIENTS'
 transformers transformers_client.py transformers clients
+peft peft_client.py peft clients
 llama llama_cpp_client.py llama_cpp llama
 tokenizers tokenizers_client.py tokenizers parity
 llama2c llama2c_client.py json parity TRIL_LLAMA2C

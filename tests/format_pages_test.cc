@@ -11,6 +11,9 @@
 
 #include "page_readers.h"
 #include "tril/base/folder_testing.h"
+#include "tril/formats/foreign_testing.h"
+#include "tril/formats/peft.h"
+#include "tril/model/lora.h"
 #include "tril/train/run_folder.h"
 
 namespace {
@@ -96,6 +99,43 @@ TEST(FormatPages, AreEnoughToReadARun) {
   EXPECT_EQ(tensor.shape, (std::vector<size_t>{2, 3}));
   EXPECT_EQ(float_at(tensor.bytes, 0), -1);
   EXPECT_EQ(float_at(tensor.bytes, 5), 6);
+}
+
+// docs/formats/peft.md: the adapter of a Llama, from its files alone, applied to a row of ones.
+TEST(FormatPages, AreEnoughToReadAnAdapter) {
+  const tril::TestFolder folder("pages");
+  const fs::path path = folder.at("adapter");
+  tril::ModelConfig config = tril::small_llama();
+  config.lora.rank = 2, config.lora.alpha = 6;
+  const auto model = tril::filled_model(config);
+  tril::export_peft(tril::exported(*model, *tril::small_tokenizer()), path.string());
+
+  const json settings = json::parse(slurp(path / "adapter_config.json"));
+  EXPECT_EQ(settings["peft_type"], "LORA");
+  EXPECT_EQ(settings["fan_in_fan_out"], false);
+  EXPECT_EQ(settings["target_modules"], (json{"q_proj", "v_proj"}));
+  const size_t rank = settings["r"];
+  const PageFile file = read_safetensors(slurp(path / "adapter_model.safetensors"));
+  EXPECT_EQ(file.metadata, (json{{"format", "pt"}}));
+  EXPECT_EQ(file.tensors.size(), 2u * 2u * 2u);  // blocks, layers, A and B
+  const std::string layer = "base_model.model.model.layers.1.self_attn.v_proj.";
+  const PageTensor &a = file.tensors.at(layer + "lora_A.weight"),
+                   &b = file.tensors.at(layer + "lora_B.weight");
+  ASSERT_EQ(a.shape, (std::vector<size_t>{rank, 8}));
+  ASSERT_EQ(b.shape, (std::vector<size_t>{4, rank}));
+
+  // The same row through tril's two models that differ by the adapter alone.
+  const auto merged = tril::merge_lora(*model);
+  const auto weight = [](const tril::Model& of) {
+    return of.parameters().value(of.parameters().find("blocks.1.attention.W_V.weight")).as<float>();
+  };
+  for (size_t o = 0; o < 4; ++o) {
+    double told = 0, was = 0;
+    for (size_t i = 0; i < 8; ++i) was += weight(*merged)[o * 8 + i] - weight(*model)[o * 8 + i];
+    for (size_t k = 0; k < rank; ++k)
+      for (size_t i = 0; i < 8; ++i) told += float_at(b.bytes, o * rank + k) * float_at(a.bytes, k * 8 + i);
+    EXPECT_NEAR(told * settings["lora_alpha"].get<double>() / static_cast<double>(rank), was, 1e-5);
+  }
 }
 
 }  // namespace

@@ -67,6 +67,11 @@ def linear_cross_entropy(x, weight, targets, bias=None, sum=0, cap=0):
                            reduction="sum" if sum else "mean", ignore_index=-1)
 
 
+def lora_linear(x, weight, a, b, bias=None, scale=1.0):
+    """PEFT's layer: the base layer's result, and scaling · lora_B(lora_A(x))."""
+    return F.linear(x, weight, bias) + F.linear(F.linear(x, a), b) * scale
+
+
 torch.manual_seed(2025)
 wide = torch.tensor([[-30.0, -6.0, -3.0, -1.0, -0.1, -1e-4, 1e-4, 0.1, 0.7, 1.0, 3.0, 6.0, 30.0]])
 flat_row = torch.tensor([[2.5, 2.5, 2.5, 2.5, 2.5], [1e-4, -1e-4, 2e-4, 0.0, 1e-4]])  # no variance; hardly any
@@ -100,5 +105,9 @@ ops = {
                                   cap=1.5)],
 }
 ops["dropout"].append(case(dropout, {"x": draw((4, 7))}, p=0.3))  # which are dropped: tril's own draws
+ops["lora_linear"] = [case(lora_linear, {"x": draw((2, 3, 5)), "weight": draw((7, 5)), "a": draw((2, 5)), "b": draw((7, 2)),
+                                         "bias": draw((7,))}, scale=2.0),
+                      case(lora_linear, {"x": draw((3, 33)), "weight": draw((17, 33)), "a": draw((8, 33)),
+                                         "b": draw((17, 8))}, scale=0.75)]
 write(__file__, "decoder_ops", {"ops": [{"op": name, "cases": cases} for name, cases in ops.items()],
                                 "sinusoidal": {"shape": [80, 6], "data": values(sinusoidal(80, 6))}})

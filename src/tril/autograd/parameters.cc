@@ -60,7 +60,23 @@ Tensor Parameters::view(const Tensor& flat, int i) const {
 }
 
 void Parameters::zero_grads() {
-  if (grads_.exists()) std::memset(grads_.data, 0, static_cast<size_t>(grads_.bytes()));
+  if (!grads_.exists()) return;
+  for (const auto& [offset, count] : trained_ranges())
+    std::memset(static_cast<char*>(grads_.data) + offset * size_of(dtype_), 0,
+                static_cast<size_t>(count * size_of(dtype_)));
+}
+
+std::vector<std::pair<int64_t, int64_t>> Parameters::trained_ranges() const {
+  std::vector<std::pair<int64_t, int64_t>> ranges;
+  for (int i = 0; i < size(); ++i) {
+    if (info(i).frozen) continue;
+    const int64_t start = info(i).offset, end = i + 1 < size() ? info(i + 1).offset : flat_count_;
+    if (!ranges.empty() && ranges.back().first + ranges.back().second == start)
+      ranges.back().second = end - ranges.back().first;
+    else
+      ranges.emplace_back(start, end - start);
+  }
+  return ranges;
 }
 
 }  // namespace tril

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tril/tensor/tensor.h"
@@ -50,7 +51,11 @@ class Parameters {
   /// The flat buffers, gaps included.
   Tensor flat_values() const { return values_; }
   Tensor flat_grads() const { return grads_; }
+  /// Of what is not frozen; the rest has none, and its buffer is never touched.
   void zero_grads();
+  /// Where the parameters that are not frozen lie in the flat buffers, gaps included: offset and count,
+  /// rising, neighbours as one.
+  std::vector<std::pair<int64_t, int64_t>> trained_ranges() const;
 
  private:
   Tensor view(const Tensor& flat, int i) const;

@@ -17,7 +17,9 @@
 #include "tril/formats/foreign_model.h"
 #include "tril/formats/llama2c.h"
 #include "tril/formats/nanogpt.h"
+#include "tril/formats/peft.h"
 #include "tril/formats/read_back.h"
+#include "tril/model/lora.h"
 #include "tril/train/output_place.h"
 
 namespace tril::cli {
@@ -27,6 +29,7 @@ struct Asked {
   std::string run;
   std::optional<std::string> to, out, type;
   std::optional<int64_t> step;
+  bool merge = false;
 };
 
 std::string ggml_name(const std::string& type) {
@@ -37,6 +40,7 @@ Exported write(const Asked& asked, const ExportedModel& model) {
   const std::string& to = *asked.to;
   if (to == "hf") return export_hf(model, *asked.out);
   if (to == "gguf") return export_gguf(model, *asked.out, ggml_name(asked.type.value_or("f32")));
+  if (to == "peft") return export_peft(model, *asked.out);
   if (to == "npz") return export_npz(model, *asked.out);
   if (to == "llama2c") return export_llama2c(model, *asked.out);
   if (to == "nanogpt") return export_nanogpt(model, *asked.out);
@@ -44,10 +48,11 @@ Exported write(const Asked& asked, const ExportedModel& model) {
 }
 
 void require_free(const std::string& to, const std::string& out) {
-  if (to == "hf" && folder_exists(out) && !list_folder(out).empty())
+  const bool folder = to == "hf" || to == "peft";
+  if (folder && folder_exists(out) && !list_folder(out).empty())
     refuse("{}: is not empty; give another --out", out);
-  if (to == "hf" && file_exists(out)) refuse("{}: is a file; --to hf writes a folder", out);
-  if (to != "hf" && folder_exists(out)) refuse("{}: is a folder; --to {} writes a file", out, to);
+  if (folder && file_exists(out)) refuse("{}: is a file; --to {} writes a folder", out, to);
+  if (!folder && folder_exists(out)) refuse("{}: is a folder; --to {} writes a file", out, to);
 }
 
 // Only a file or folder, never a device or pipe that the bytes went to; where `out` is a link, its target.
@@ -73,11 +78,25 @@ std::optional<LogitDifference> read_again(const LoadedRun& run, const std::strin
   }
 }
 
+// What is written of a run with an adapter is said by the user: the adapter alone, or the model with it.
+void require_said(const Asked& asked, const LoadedRun& run) {
+  const int64_t rank = run.config.model.lora.rank;
+  if (rank == 0 && asked.merge) refuse("{}: has no adapter to merge; leave --merge out", run.path);
+  if (rank == 0 && *asked.to == "peft") refuse("{}: has no adapter; --to peft writes one alone", run.path);
+  if (asked.merge && *asked.to == "peft")
+    refuse("--to peft writes the adapter alone, and --merge the model with it; give one of them");
+  if (rank > 0 && !asked.merge && *asked.to != "peft")
+    refuse("{}: has an adapter of rank {}; --merge writes the model with it, --to peft the adapter alone",
+           run.path, rank);
+}
+
 int export_run(const Asked& asked, const Common& common) {
   if (asked.type && *asked.to != "gguf") refuse("--type is for --to gguf; {} is written in f32", *asked.to);
   require_free(*asked.to, *asked.out);
   require_output_place(*asked.out);
-  const LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  LoadedRun run = load_run(asked.run, asked.step, overrides(common));
+  require_said(asked, run);
+  if (asked.merge) run.model = merge_lora(*run.model);
   const Exported done = write(asked, {run.path, *run.model, *run.tokenizer, run.ends});
   const std::optional<LogitDifference> difference = read_again(run, *asked.to, *asked.out);
   if (common.json) {
@@ -105,12 +124,13 @@ int export_run(const Asked& asked, const Common& common) {
 Action declare_export(Options& options) {
   auto asked = std::make_shared<Asked>();
   options.word("RUN", asked->run, "the run's folder");
-  options.choice("--to", {"hf", "gguf", "safetensors", "npz", "llama2c", "nanogpt"}, asked->to,
-                 "hf: a Hugging Face folder; the others: a file");
+  options.choice("--to", {"hf", "gguf", "safetensors", "npz", "llama2c", "nanogpt", "peft"}, asked->to,
+                 "hf, peft (an adapter alone): a folder; the others: a file");
   options.required();
   options.text("--out", "PATH", asked->out, "what is written");
   options.required();
   options.choice("--type", {"f32", "f16", "q8_0"}, asked->type, "of matrices in a GGUF file (default: f32)");
+  options.flag("--merge", asked->merge, "with the run's adapter (LoRA) added to the weights it is beside");
   at_option(options, asked->step);
   options.remark(
       "What hf and gguf wrote is read again, and the largest difference of its logits to the run's is told.");

@@ -12,6 +12,7 @@
 #include "tril/model/parameter_count.h"
 #include "tril/plan/memory.h"
 #include "tril/plan/speed.h"
+#include "tril/train/frozen.h"
 #include "tril/train/size_check.h"
 #include "tril/train/time_budget.h"
 
@@ -39,6 +40,7 @@ Json plan_json(const Config& config, const Corpus& corpus) {
           ? 60 * config.train.minutes
           : reading + run_seconds(config, corpus, measure_speed(config, corpus, kMeasured));
   return {{"parameters", parameter_count(config.model)},
+          {"trained_parameters", memory.trained},
           {"documents", by_part(corpus, &PartAudit::documents)},
           {"targets", by_part(corpus, &PartAudit::targets)},
           {"vocab_size", config.model.vocab_size},
@@ -59,7 +61,7 @@ Json plan_json(const Config& config, const Corpus& corpus) {
 std::string plan_text(const Config& config, const Corpus& corpus, const Json& plan) {
   const Audit& audit = corpus.audit;
   std::string text = fmt::format("model    {}, {}, vocabulary {}, context {}\n", config.model.family,
-                                 counted(parameter_count(config.model), "parameter"),
+                                 trained_share(parameter_count(config.model), plan.at("trained_parameters")),
                                  with_commas(config.model.vocab_size), with_commas(config.model.context));
   text += "data     " + (corpus.source.path.empty() ? corpus.source.kind : corpus.source.path) + ":";
   for (size_t p = 0; p < kParts; ++p)

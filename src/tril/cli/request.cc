@@ -10,6 +10,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/typed.h"
+#include "tril/formats/peft.h"
 
 namespace tril::cli {
 namespace {
@@ -45,6 +46,30 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
   return stem_of(word);
 }
 
+// Takes what --from names for the model that training goes on from.
+void take_base(ConfigBuilder& builder, const Request& request, Resolved& resolved) {
+  std::string path = std::filesystem::absolute(*request.from).lexically_normal().string();
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  resolved.base = BaseModel::open(request.from->empty() ? "" : path);
+  if (request.what) {
+    resolved.name = take_word(builder, *request.what);
+  } else {
+    builder.add_defaults(fine_tuning_defaults(*resolved.base), "--from");
+    resolved.name = stem_of(path) + "-tuned";
+  }
+  builder.set_flag("--from", "train.from", path);
+}
+
+// Where lora.adapter names a folder, its rank, alpha and targets are those of the run.
+void fix_adapter(ConfigBuilder& builder, const BaseModel& base) {
+  const std::string path = builder.values().model.lora.adapter;
+  if (path.empty()) return;
+  Config adapted;
+  adapted.model.lora = PeftAdapter(path).settings(base.config());
+  for (const ConfigKey& key : config_keys())
+    if (key.section == "lora" && key.name != "adapter") builder.fix(path, key, get_value(adapted, key));
+}
+
 }  // namespace
 
 void use_data(ConfigBuilder& builder, const std::string& path) {
@@ -77,7 +102,9 @@ Resolved resolve_request(const Request& request, const Common& common, const std
   if (request.minutes && request.steps) refuse("--minutes and --steps both say when to end; give one");
   ConfigBuilder builder;
   Resolved resolved;
-  if (request.dialled()) {
+  if (request.from) {
+    take_base(builder, request, resolved);
+  } else if (request.dialled()) {
     builder.add_preset("shakespeare-char");
     builder.add_toml(choices, "--minutes");
     resolved.name = stem_of(request.data.value_or("tales"));
@@ -96,7 +123,15 @@ Resolved resolve_request(const Request& request, const Common& common, const std
   }
   if (request.steps) builder.set_flag("--steps", "train.steps", std::to_string(*request.steps));
   use_common(builder, common);
+  if (const std::string& from = builder.values().train.from; !from.empty()) {
+    if (resolved.base == nullptr) resolved.base = BaseModel::open(from);
+    resolved.base->fix(builder);
+    fix_adapter(builder, *resolved.base);
+  }
   resolved.config = builder.finish();
+  // A run is resumed from any folder.
+  for (std::string* path : {&resolved.config.train.from, &resolved.config.model.lora.adapter})
+    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
   return resolved;
 }
 

@@ -1,11 +1,13 @@
 // What a training command asks for, from its words to a configuration: a preset, a file of settings or a
 // text, and the options over it. What it leaves out: training itself.
 #pragma once
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tril/cli/commands.h"
+#include "tril/train/base_model.h"
 #include "tril/train/config.h"
 
 namespace tril::cli {
@@ -24,15 +26,17 @@ void settings_option(Options& options, std::vector<std::string>& settings,
 
 struct Request {
   std::optional<std::string> what, data;  // PRESET|CONFIG.toml|FILE.txt; --data
+  std::optional<std::string> from;        // --from
   std::vector<std::string> settings;      // --set, in order
   std::optional<int64_t> steps;
   std::optional<double> minutes;
-  bool dialled() const { return minutes && !what; }  // the dial chooses the model
+  bool dialled() const { return minutes && !what && !from; }  // the dial chooses the model
 };
 
 struct Resolved {
   Config config;     // resolved and checked
   std::string name;  // of the default run folder: the preset's, or the file's without its ending
+  std::shared_ptr<const BaseModel> base;  // what train.from names; null for a model from scratch
 };
 
 /// Takes the word for a preset, else for a .toml file, else for a text to train one-head-smoke on. Throws

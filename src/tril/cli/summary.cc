@@ -12,6 +12,7 @@
 #include "tril/base/table.h"
 #include "tril/cli/output.h"
 #include "tril/cli/run_options.h"
+#include "tril/train/frozen.h"
 
 namespace tril::cli {
 namespace {
@@ -51,7 +52,9 @@ std::string summary_text(const Json& result) {
   const std::string run = result.at("run");
   const Json& seconds = result.at("seconds");
   std::string text = fmt::format("run         {}\n", run);
-  text += fmt::format("model       {}, {} in the vocabulary\n", counted(result.at("parameters"), "parameter"),
+  text += fmt::format("model       {}, {} in the vocabulary\n",
+                      trained_share(result.at("parameters"),
+                                    result.value("trained_parameters", result.at("parameters").get<int64_t>())),
                       counted(result.at("vocab_size"), "token"));
   text +=
       fmt::format("training    {}, {} seen of {}\n", counted(result.at("steps"), "step"),

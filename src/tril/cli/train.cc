@@ -28,9 +28,12 @@ struct Asked {
   bool dry_run = false, profile = false;
 };
 
-int show_plan(Config config, std::shared_ptr<const Corpus> corpus, const Common& common) {
+int show_plan(const Resolved& resolved, std::shared_ptr<const Corpus> corpus, const Common& common) {
+  Config config = resolved.config;
   if (config.run.threads > 0) set_threads(static_cast<int>(config.run.threads));
-  if (corpus == nullptr) corpus = std::make_shared<const Corpus>(read_text(config, nullptr));
+  if (corpus == nullptr)
+    corpus = std::make_shared<const Corpus>(
+        read_text(config, resolved.base == nullptr ? nullptr : resolved.base->tokenizer()));
   config.model.vocab_size = corpus->tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   const nlohmann::ordered_json plan = plan_json(config, *corpus);
@@ -63,13 +66,14 @@ int train(const Asked& asked, const Common& common) {
   config_to_toml(resolved.config);  // refuses what a run's files can't hold
   if (asked.dry_run) {
     asked.out ? RunFolder::require_new(*asked.out) : require_writable("runs");
-    return show_plan(resolved.config, std::move(corpus), common);
+    return show_plan(resolved, std::move(corpus), common);
   }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
   Ending ending(common.json);
   LoopOptions loop = ending.options(folder);
   loop.profile = asked.profile;
   loop.corpus = std::move(corpus);
+  loop.base = resolved.base;
   ending.print(train_run(folder, resolved.config, loop));
   return kExitDone;
 }
@@ -81,6 +85,8 @@ Action declare_train(Options& options) {
   options.optional_word("PRESET|CONFIG.toml|FILE.txt", asked->request.what,
                         "what to train (default: one-head-smoke; a text trains it on that text)");
   options.text("--data", "PATH|tales", asked->request.data, "the text, in place of the configuration's");
+  options.text("--from", "RUN|FOLDER|FILE", asked->request.from,
+               "go on from these weights and their tokenizer: a run, a Hugging Face folder, a .gguf");
   options.text("--out", "RUN", asked->out, "the run's folder (default: runs/PRESET, runs/PRESET-2, ...)");
   settings_option(options, asked->request.settings);
   options.integer("--steps", asked->request.steps, 1, 1000000000, "updates of the weights");

@@ -60,7 +60,14 @@ const GgmlType& type_for(const LayoutTensor& tensor, const GgmlType& asked) {
 }  // namespace
 
 Exported write_layout(FileWriter& file, const ExportedModel& model, Layout layout, const Metadata& metadata) {
-  const std::vector<LayoutTensor> tensors = layout_tensors(model.model.config(), layout);
+  Exported done =
+      write_tensors(file, model.model.parameters(), layout_tensors(model.model.config(), layout), metadata);
+  done.architecture = architecture_of(layout);
+  return done;
+}
+
+Exported write_tensors(FileWriter& file, const Parameters& parameters, std::span<const LayoutTensor> tensors,
+                       const Metadata& metadata) {
   std::unordered_map<std::string_view, const LayoutTensor*> by_name;
   std::vector<TensorSpec> specs;
   for (const LayoutTensor& tensor : tensors) {
@@ -73,11 +80,11 @@ Exported write_layout(FileWriter& file, const ExportedModel& model, Layout layou
     interrupt::check();
     const LayoutTensor& tensor = *by_name.at(spec.name);
     numbers.resize(static_cast<size_t>(tensor.rows() * tensor.columns()));
-    gather(tensor, model.model.parameters(), numbers);
+    gather(tensor, parameters, numbers);
     writer.write({reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)});
   }
   writer.finish();
-  return {static_cast<int64_t>(tensors.size()), file.size(), std::string(architecture_of(layout))};
+  return {static_cast<int64_t>(tensors.size()), file.size(), ""};
 }
 
 Layout hf_layout(const ModelConfig& config, const std::string& name) {

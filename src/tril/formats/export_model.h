@@ -2,6 +2,7 @@
 // (cli/export.cc opens them), llama2.c's file (llama2c.h), nanoGPT's names (nanogpt.h).
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -45,6 +46,9 @@ Exported export_safetensors(const ExportedModel& model, const std::string& file)
 Exported export_npz(const ExportedModel& model, const std::string& file);
 
 /// The tensors of a layout as safetensors, one at a time. The FileWriter is left open.
+Exported write_tensors(FileWriter& file, const Parameters& parameters, std::span<const LayoutTensor> tensors,
+                       const Metadata& metadata);
+/// All those of a model.
 Exported write_layout(FileWriter& file, const ExportedModel& model, Layout layout, const Metadata& metadata);
 
 }  // namespace tril

@@ -1,10 +1,18 @@
-// Settings of a model: the [model] section of a configuration (design, sections 4 and 7). Plain values;
-// config.cc fills and checks them. 0 means "the family's default", which resolve() replaces.
+// Settings of a model: the [model] and [lora] sections of a configuration (design, sections 4 and 7). Plain
+// values; config.cc fills and checks them. 0 means "the family's default", which resolve() replaces.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace tril {
+
+/// Low-rank adapters (model/lora.h).
+struct LoraSettings {
+  int64_t rank = 0;  // 0 = off
+  double alpha = 16;
+  std::string targets;  // names of layers between commas; "" = the attention's queries and values
+  std::string adapter;  // a folder in PEFT's format whose adapter is the first one; "" = one is drawn
+};
 
 struct ModelConfig {
   std::string family = "window_attention";  // window_mlp | window_attention | decoder
@@ -36,6 +44,7 @@ struct ModelConfig {
   std::string rope_pairing = "half";  // half (NeoX, Llama in Hugging Face) | interleaved
   bool zero_init = false;
   std::string init = "torch";  // torch | gpt2 | microgpt
+  LoraSettings lora;           // the section [lora], no key of [model]
   int64_t vocab_size = 0;      // not a key of the file: the tokenizer's size, padded to nothing
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tril/base/error.h"
+#include "tril/model/lora.h"
 #include "tril/ops/add.h"
 #include "tril/ops/attention.h"
 #include "tril/ops/concat.h"
@@ -16,6 +17,7 @@
 #include "tril/ops/layer_norm.h"
 #include "tril/ops/linear.h"
 #include "tril/ops/linear_cross_entropy.h"
+#include "tril/ops/lora_linear.h"
 #include "tril/ops/positions.h"
 #include "tril/ops/relu.h"
 #include "tril/ops/relu2.h"
@@ -170,7 +172,18 @@ Var Decoder::step(Tape& tape, const Tensor& ids, Cache& cache, Rows rows) const 
 }
 
 Var Decoder::apply(Tape& tape, const Layer& layer, Var x) const {
-  return linear(tape, x, weight(tape, layer.weight), weight(tape, layer.bias));
+  const Var w = weight(tape, layer.weight), bias = weight(tape, layer.bias);
+  const size_t index = static_cast<size_t>(layer.weight);
+  if (index >= adapters_.size() || adapters_[index].a < 0) return linear(tape, x, w, bias);
+  const Adapter& adapter = adapters_[index];
+  const Var whole = weight(tape, adapter.b);
+  const int64_t skipped = adapter.first * config_.lora.rank * size_of(tape.dtype());
+  const auto from_first = [&](void* start) {
+    return start == nullptr ? nullptr : static_cast<char*>(start) + skipped;
+  };
+  const Var rows = tape.leaf({{w.dim(0), config_.lora.rank}, tape.dtype(), from_first(whole.value().data)},
+                             from_first(whole.grad().data));
+  return lora_linear(tape, x, w, bias, weight(tape, adapter.a), rows, lora_scale(config_.lora));
 }
 
 Var Decoder::norm(Tape& tape, const Norm& norm, Var x) const {

@@ -47,6 +47,11 @@ class Decoder : public Model {
     Norm attention_norm, mlp_norm;
     Layer q, k, v, o, gate, up, down;
   };
+  /// Of a layer's adapter: A, and its own rows of B.
+  struct Adapter {
+    int a = -1, b = -1;
+    int64_t first = 0;
+  };
   /// Where the rows of one pass stand: from `start` on, behind a cache, or as documents in one row.
   struct Pass {
     int64_t start = 0;
@@ -54,6 +59,7 @@ class Decoder : public Model {
     Tensor lengths, places;  // i32 [N] and [T]
   };
 
+  void add_adapters();
   Layer add_layer(const std::string& name, int64_t out, int64_t in, bool bias);
   Norm add_norm(const std::string& name);
   Block add_block(const std::string& name);
@@ -79,6 +85,7 @@ class Decoder : public Model {
   Norm embedding_norm_, final_norm_;
   Layer head_;
   std::vector<Block> blocks_;
+  std::vector<Adapter> adapters_;  // by the index of the layer's weight; empty without LoRA
 };
 
 }  // namespace tril

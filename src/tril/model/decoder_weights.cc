@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tril/model/decoder.h"
+#include "tril/model/lora.h"
 
 namespace tril {
 namespace {
@@ -62,7 +63,23 @@ Decoder::Decoder(const ModelConfig& config, DType dtype)
   if (config.final_norm) final_norm_ = add_norm("final_norm");
   head_.weight = config.tied ? tokens_ : parameters_.add("head.weight", {config.vocab_size, d});
   if (config.head_bias) head_.bias = parameters_.add("head.bias", {config.vocab_size});
+  add_adapters();
   parameters_.allocate();
+}
+
+// They stand last, so that the model they are beside has its places as without them.
+void Decoder::add_adapters() {
+  const std::vector<LoraAdapter> all = lora_adapters(config_);
+  if (!all.empty()) adapters_.resize(static_cast<size_t>(parameters_.size()));
+  for (const LoraAdapter& adapter : all) {
+    const int a = parameters_.add(adapter.name + ".lora_A", {config_.lora.rank, adapter.in});
+    const int b = parameters_.add(adapter.name + ".lora_B", {adapter.out, config_.lora.rank});
+    int64_t first = 0;
+    for (const LoraAdapter::Layer& layer : adapter.layers) {
+      adapters_[static_cast<size_t>(parameters_.find(layer.name + ".weight"))] = {a, b, first};
+      first += layer.rows;
+    }
+  }
 }
 
 Decoder::Layer Decoder::add_layer(const std::string& name, int64_t out, int64_t in, bool bias) {
@@ -139,6 +156,11 @@ void Decoder::draw_all(Draw& draw) {
     layer(b.down, true);
   }
   if (!microgpt) head();
+  for (int i = 0; i < parameters_.size(); ++i) {
+    const Tensor value = parameters_.value(i);
+    if (parameters_.info(i).name.ends_with(".lora_A")) draw.uniform(value, value.shape[1]);
+    if (parameters_.info(i).name.ends_with(".lora_B")) fill(value, 0);
+  }
 }
 
 void Decoder::initialize(TorchGenerator& random) {

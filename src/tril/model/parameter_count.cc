@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "tril/model/lora.h"
+
 namespace tril {
 namespace {
 
@@ -55,7 +57,10 @@ Count decoder(const Sizes& s, const ModelConfig& config) {
       s.vocabulary * s.width + optional(config.position == "learned", s.context * s.width);
   const Count blocks = Count{config.layers} * (attention + feed_forward + norm + norm);
   const Count ends = optional(config.embedding_norm, norm) + optional(config.final_norm, norm);
-  return embeddings + blocks + ends + optional(!config.tied, s.vocabulary * s.width) +
+  Count adapters;
+  for (const LoraAdapter& a : lora_adapters(config))
+    adapters = adapters + Count{config.lora.rank} * Count{a.in + a.out};
+  return embeddings + blocks + ends + adapters + optional(!config.tied, s.vocabulary * s.width) +
          optional(config.head_bias, s.vocabulary);
 }
 

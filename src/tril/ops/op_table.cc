@@ -15,6 +15,7 @@
 #include "tril/ops/layer_norm.h"
 #include "tril/ops/linear.h"
 #include "tril/ops/linear_cross_entropy.h"
+#include "tril/ops/lora_linear.h"
 #include "tril/ops/mask.h"
 #include "tril/ops/matmul.h"
 #include "tril/ops/positions.h"
@@ -44,6 +45,7 @@ std::span<const OpSpec* const> op_table() {
       &layer_norm_spec,
       &linear_spec,
       &linear_cross_entropy_spec,
+      &lora_linear_spec,
       &mask_spec,
       &matmul_spec,
       &relu_spec,

@@ -13,6 +13,7 @@
 #include "tril/base/table.h"
 #include "tril/model/registry.h"
 #include "tril/train/evaluation.h"
+#include "tril/train/frozen.h"
 #include "tril/train/trainer.h"
 
 namespace tril {
@@ -40,6 +41,7 @@ struct EmptyBatch {
 int64_t counted(const Config& config, TapeOptions options, int64_t examples, int64_t block) {
   options.counting = true;
   const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
+  if (options.record) freeze(model->parameters(), config);
   const EmptyBatch empty(config.model, examples, block);
   Tape tape(options);
   tape.backward(model->loss(tape, empty.batch, Reduce::mean).loss);
@@ -74,8 +76,11 @@ MemoryPlan plan_memory(const Config& config, int64_t validation_targets) {
   plan.peak_so_far = peak_memory();
   const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
   plan.parameters = model->parameters().flat_values().bytes();
-  plan.gradients = plan.parameters;
-  plan.moments = 2 * plan.parameters;
+  freeze(model->parameters(), config);
+  plan.trained = trained_count(model->parameters());
+  for (const auto& [offset, count] : model->parameters().trained_ranges())
+    plan.gradients += count * size_of(model->parameters().dtype());
+  plan.moments = 2 * plan.gradients;
   plan.activations = std::max(step_bytes(config), evaluation_bytes(config, validation_targets));
   plan.library = kLibrary;
   return plan;

@@ -12,6 +12,7 @@ namespace tril {
 /// Bytes of each kind.
 struct MemoryPlan {
   int64_t resident = 0;  // the program and the text, as they are now
+  int64_t trained = 0;   // numbers that are not frozen, not bytes
   int64_t parameters = 0, gradients = 0, moments = 0;
   int64_t activations = 0;  // the largest of a training step and an evaluation
   int64_t library = 0;      // what the matrix products' code takes besides

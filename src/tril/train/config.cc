@@ -13,6 +13,7 @@
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
+#include "tril/model/lora.h"
 #include "tril/train/config_check.h"
 #include "tril/train/config_effects.h"
 
@@ -192,6 +193,12 @@ void ConfigBuilder::add_preset(std::string_view name) {
   config_.preset = name;
 }
 
+void ConfigBuilder::add_defaults(std::string_view text, const std::string& source) {
+  ++depth_;
+  add_toml(text, source);
+  --depth_;
+}
+
 void ConfigBuilder::add_file(const std::string& path) {
   if (ends_with_json(path)) refuse("{}: only TOML is a configuration, not JSON", path);
   add_parsed(read_bounded(path), path, false);
@@ -237,6 +244,19 @@ void ConfigBuilder::imply(std::string_view flag, std::string_view full_name, std
   const auto origin = origins_.find(full_name);
   if (origin == origins_.end() || !origin->second.typed)
     assign({std::string(flag), 0, false, false}, full_name, text);
+}
+
+void ConfigBuilder::fix(const std::string& source, const ConfigKey& key, const Value& value) {
+  const auto origin = origins_.find(key.full_name());
+  const bool said = origin != origins_.end() && !origin->second.inherited;
+  const Value here = get_value(config_, key);
+  const bool unsaid = here == Value(int64_t{0}) || here == Value(std::string());
+  if (said && here != value && !unsaid)
+    fault(origin->second.source, origin->second.line,
+          fmt::format("{} is {}, and {} has {}; leave it out", key.full_name(), value_to_toml(here), source,
+                      value_to_toml(value)));
+  set_value(config_, key, value);
+  origins_[key.full_name()] = {source, 0, false, false};  // no recipe replaces it
 }
 
 void ConfigBuilder::assign(const Origin& origin, std::string_view full_name, std::string_view text) {
@@ -380,6 +400,7 @@ Config resolve(Config config) {
   if (model.kv_heads == 0) model.kv_heads = model.heads;
   if (model.d_k == 0) model.d_k = model.d_model;
   if (model.d_v == 0) model.d_v = model.d_model;
+  if (model.lora.rank > 0 && model.lora.targets.empty()) model.lora.targets = default_lora_targets(model);
   TrainSettings& train = config.train;
   if (train.block == 0) train.block = model.context;
   if (train.schedule == "trapezoid" && train.cooldown == 0) train.cooldown = train.steps / 5;

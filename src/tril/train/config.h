@@ -20,6 +20,8 @@ class ConfigBuilder {
  public:
   /// Takes an embedded preset. Throws Refusal with the nearest name at once where there is none of that name.
   void add_preset(std::string_view name);
+  /// Settings that stand until a preset, file or flag says otherwise.
+  void add_defaults(std::string_view text, const std::string& source);
   /// Reads a TOML file. Throws Refusal at once where it can't be read or isn't TOML at all; other faults
   /// wait.
   void add_file(const std::string& path);
@@ -34,6 +36,11 @@ class ConfigBuilder {
   void set_flag(std::string_view flag, std::string_view full_name, std::string_view text);
   /// What a flag says by the way ("--data PATH" empties data.text): over files, under set() and set_flag().
   void imply(std::string_view flag, std::string_view full_name, std::string_view text);
+
+  /// A setting that `source` (the model that training starts from) decides: what a file or flag says
+  /// otherwise is a fault, what a preset says falls back. An integer 0 that stands for a default says
+  /// nothing.
+  void fix(const std::string& source, const ConfigKey& key, const Value& value);
 
   /// What was gathered so far, unresolved: 0 still means "the default of the family".
   const Config& values() const { return config_; }

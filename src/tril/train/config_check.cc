@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "tril/model/lora.h"
 #include "tril/train/config.h"
 
 namespace tril {
@@ -112,12 +113,11 @@ void check_machine(const Config& c, Faults& faults) {
   if (c.run.dtype == "f64" && c.run.engine != "reference")
     add(faults, {"run.dtype", "run.engine"}, "run.dtype f64 needs run.engine reference, not {}",
         c.run.engine);
-  if (c.lora.rank > c.model.d_model)
-    add(faults, {"lora.rank", "model.d_model"}, "lora.rank {} is above model.d_model {}", c.lora.rank,
-        c.model.d_model);
-  if (c.lora.rank > 0 && c.model.family != "decoder")
-    add(faults, {"lora.rank", "model.family"}, "lora.rank {} needs the decoder, not {}", c.lora.rank,
-        c.model.family);
+  if (const std::string fault = lora_fault(c.model); !fault.empty())
+    add(faults, {"lora.rank", "lora.targets"}, "{}", fault);
+  if (c.model.lora.rank > 0 && c.train.from.empty())
+    add(faults, {"lora.rank", "train.from"},
+        "lora.rank {} adapts a model that is there already; give it with --from", c.model.lora.rank);
 }
 
 }  // namespace

@@ -11,6 +11,9 @@ bool by_hash(const Config& c) {
 bool from_tales(const Config& c) {
   return c.data.path == "tales" || (c.data.path.empty() && c.data.text.empty());
 }
+bool makes(const Config& c, std::string_view tokenizer) {
+  return c.train.from.empty() && c.data.tokenizer == tokenizer;
+}
 bool normalizes(const Config& c) {
   return c.model.norm != "none";
 }
@@ -22,11 +25,10 @@ constexpr Effect kEffects[] = {
     {"data.repeat", [](const Config& c) { return !c.data.text.empty(); }, "data.text"},
     {"data.seed", from_tales, "the built-in tales as its text"},
     {"data.dedupe", by_hash, "data.split hash"},
-    {"data.pattern", [](const Config& c) { return c.data.tokenizer == "bpe"; }, "data.tokenizer bpe"},
-    {"data.vocabulary",
-     [](const Config& c) { return c.data.tokenizer == "word" || c.data.tokenizer == "bpe"; },
+    {"data.pattern", [](const Config& c) { return makes(c, "bpe"); }, "data.tokenizer bpe"},
+    {"data.vocabulary", [](const Config& c) { return makes(c, "word") || makes(c, "bpe"); },
      "data.tokenizer word or bpe: a char vocabulary is every character, and a file has its own"},
-    {"data.min_count", [](const Config& c) { return c.data.tokenizer == "word"; }, "data.tokenizer word"},
+    {"data.min_count", [](const Config& c) { return makes(c, "word"); }, "data.tokenizer word"},
     {"model.norm_place", normalizes, "model.norm"},
     {"model.norm_gain", normalizes, "model.norm"},
     {"model.embedding_norm", normalizes, "model.norm"},
@@ -34,6 +36,7 @@ constexpr Effect kEffects[] = {
     {"model.norm_epsilon", [](const Config& c) { return normalizes(c) || c.model.qk_norm; }, "model.norm"},
     {"model.rope_theta", turns, "model.position rotary"},
     {"model.rope_pairing", turns, "model.position rotary"},
+    {"train.from_sha256", [](const Config& c) { return !c.train.from.empty(); }, "train.from"},
     {"train.block", [](const Config& c) { return c.model.family == "decoder"; },
      "model.family decoder: a window is model.context long"},
     {"train.recompute", [](const Config& c) { return c.model.family == "decoder"; },
@@ -50,8 +53,9 @@ constexpr Effect kEffects[] = {
     {"train.eval_examples", [](const Config& c) { return c.data.split != "none"; },
      "a data.split with a validation part"},
     {"train.sample_temperature", [](const Config& c) { return c.train.samples > 0; }, "train.samples"},
-    {"lora.alpha", [](const Config& c) { return c.lora.rank > 0; }, "lora.rank"},
-    {"lora.targets", [](const Config& c) { return c.lora.rank > 0; }, "lora.rank"},
+    {"lora.alpha", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
+    {"lora.targets", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
+    {"lora.adapter", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
 };
 
 }  // namespace

@@ -17,7 +17,9 @@ constexpr auto model = &at<&Config::model, Field>;
 template <auto Field>
 constexpr auto train = &at<&Config::train, Field>;
 template <auto Field>
-constexpr auto lora = &at<&Config::lora, Field>;
+auto& lora(Config& config) {
+  return config.model.lora.*Field;
+}
 template <auto Field>
 constexpr auto run = &at<&Config::run, Field>;
 
@@ -125,6 +127,10 @@ std::vector<ConfigKey> model_keys() {
 std::vector<ConfigKey> train_keys() {
   using T = TrainSettings;
   return {
+      words("train", "from", train<&T::from>, {},
+            "a run, folder or file whose weights and tokenizer are gone on from"),
+      words("train", "from_sha256", train<&T::from_sha256>, {},
+            "of its weights; filled in when a run starts"),
       integer("train", "seed", train<&T::seed>, 0, kSeeds, "of weights, batches and dropout"),
       integer("train", "steps", train<&T::steps>, 1, kBillion, "updates of the weights"),
       real("train", "minutes", train<&T::minutes>, 0, kMillion,
@@ -156,7 +162,7 @@ std::vector<ConfigKey> train_keys() {
                "Muon: the highest rate; it follows the schedule of learning_rate"),
       real("train", "clip", train<&T::clip>, 0, kBillion, "largest gradient norm; 0 = off"),
       words("train", "freeze", train<&T::freeze>, {},
-            "parameters that stay, as name prefixes between commas"),
+            "parameters that stay: how their names begin, between commas; * is any part of a name"),
       boolean("train", "recompute", train<&T::recompute>, "compute block activations again in backward"),
       words("train", "recipe", train<&T::recipe>, {"none", "modern"},
             "a named set of choices, over a preset's and under your own (decoder)"),
@@ -176,9 +182,12 @@ std::vector<ConfigKey> train_keys() {
 
 std::vector<ConfigKey> other_keys() {
   return {
-      integer("lora", "rank", lora<&LoraSettings::rank>, 0, 4096, "rank of the adapters; 0 = no LoRA"),
-      positive("lora", "alpha", lora<&LoraSettings::alpha>, kMillion, "an adapter counts alpha / rank"),
-      words("lora", "targets", lora<&LoraSettings::targets>, {}, "parameters that get one, between commas"),
+      integer("lora", "rank", &lora<&LoraSettings::rank>, 0, 4096, "rank of the adapters; 0 = no LoRA"),
+      positive("lora", "alpha", &lora<&LoraSettings::alpha>, kMillion, "an adapter counts alpha / rank"),
+      words("lora", "targets", &lora<&LoraSettings::targets>, {},
+            "layers that get one, by PEFT's names or tril's, between commas; empty for q and v"),
+      words("lora", "adapter", &lora<&LoraSettings::adapter>, {},
+            "a folder in PEFT's format to go on from; empty: A is drawn, B is zero"),
       words("run", "engine", run<&RunSettings::engine>, {"fast", "reference"},
             "vectorised code, or plain loops"),
       words("run", "dtype", run<&RunSettings::dtype>, {"f32", "f64"},

@@ -81,14 +81,15 @@ bool is_imported(const LoadedCheckpoint& checkpoint) {
 
 void refuse_imported(const std::string& run) {
   refuse(
-      "{}: was imported, so it has no training state and no text of its own: training from it is not "
-      "available; its loss over a text is told by: {} --data PATH",
-      run, typed({"eval", run}));
+      "{}: was imported, so it has no training state and no text of its own: there is nothing to resume; "
+      "train from it with: {} --data PATH; its loss over a text is told by: {} --data PATH",
+      run, typed({"train", "--from", run}), typed({"eval", run}));
 }
 
-void require_trained_here(const RunFolder& folder, const std::optional<LoadedCheckpoint>& newest) {
+void require_trained_here(const RunFolder& folder, const std::optional<LoadedCheckpoint>& newest,
+                          const Config& config) {
   if (newest && is_imported(*newest)) refuse_imported(folder.path());
-  if (!newest && folder.has(kGenerationConfig))
+  if (!newest && folder.has(kGenerationConfig) && config.train.from.empty())
     refuse("{}: its import was broken off; remove it, and import the model again", folder.path());
 }
 

@@ -23,7 +23,9 @@ Config imported_config(const ForeignModel& foreign, const Model& model);
 bool is_imported(const LoadedCheckpoint& checkpoint);
 /// Refuses what needs training state or a text of the run's own, with what can be done instead.
 [[noreturn]] void refuse_imported(const std::string& run);
-/// The same for a run with this newest checkpoint, where it was imported, or where its import was killed.
-void require_trained_here(const RunFolder& folder, const std::optional<LoadedCheckpoint>& newest);
+/// The same for a run with this newest checkpoint and these settings, where it was imported, or where its
+/// import was killed.
+void require_trained_here(const RunFolder& folder, const std::optional<LoadedCheckpoint>& newest,
+                          const Config& config);
 
 }  // namespace tril

@@ -115,9 +115,9 @@ TEST_F(ImportRun, CanNotBeTrainedFurther) {
   };
   EXPECT_EQ(refusal_of(resumed),
             path +
-                ": was imported, so it has no training state and no text of its own: training from it is "
-                "not available; its loss over a text is told by: tril eval " +
-                path + " --data PATH");
+                ": was imported, so it has no training state and no text of its own: there is "
+                "nothing to resume; train from it with: tril train --from " +
+                path + " --data PATH; its loss over a text is told by: tril eval " + path + " --data PATH");
   for (const char* left : {"checkpoints", "last.json", "best.json"}) remove_path(path + "/" + left);
   EXPECT_EQ(refusal_of(resumed), path + ": its import was broken off; remove it, and import the model again");
 }

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <new>
 
-#include "tril/base/build_info.h"
 #include "tril/base/clock.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
@@ -14,12 +14,15 @@
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
 #include "tril/base/typed.h"
-#include "tril/model/first_loss.h"
 #include "tril/model/multiplies.h"
 #include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
+#include "tril/train/base_model.h"
 #include "tril/train/config.h"
+#include "tril/train/frozen.h"
 #include "tril/train/import_run.h"
+#include "tril/train/loaded_run.h"
+#include "tril/train/loop_notes.h"
 #include "tril/train/more_steps.h"
 #include "tril/train/profiled_step.h"
 #include "tril/train/run_data.h"
@@ -52,21 +55,16 @@ struct Progressed {
   double spent_seconds = 0;  // of a time budget, by earlier programs
 };
 
-// The versions that the bits of a run depend on.
-Json platform() {
-  return {{"version", program_version()}, {"vector_level", vector_level()}, {"onednn", onednn_version()}};
-}
-
 // One run from its first step, or from where it was left, to its last.
 class Loop {
  public:
   Loop(RunFolder& folder, const Config& config, const Corpus& corpus, const LoopOptions& options,
-       double data_seconds)
+       const BaseModel* base, double data_seconds)
       : folder_(folder),
         config_(config),
         corpus_(corpus),
         options_(options),
-        trainer_(config, corpus),
+        trainer_(config, corpus, base),
         fingerprint_(corpus.tokenizer->fingerprint()),
         data_seconds_(data_seconds) {}
 
@@ -89,16 +87,13 @@ class Loop {
     at_.train_seconds = number("train_seconds");
     at_.eval_seconds = number("eval_seconds");
     if (state.contains("spent_seconds")) at_.spent_seconds = number("spent_seconds");
-    const Json here = platform(), &there = field("platform");
-    for (const auto& [name, value] : here.items())
-      if (const Json then = there.is_object() ? there.value(name, Json()) : Json(); then != value)
-        log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
-                  name, then.dump(), value.dump());
+    tell_platform(where, field("platform"));
   }
 
   Json run() {
     const interrupt::Guard guard;
     if (options_.begun) options_.begun();
+    tell_trained(trainer_.model().parameters());
     if (config_.train.minutes > 0)
       budget_.emplace(config_.train.minutes, at_.spent_seconds, trainer_.steps_done());
     std::unique_ptr<Progress> progress = new_progress();
@@ -127,7 +122,7 @@ class Loop {
     const StepResult done = next_step();
     at_.train_seconds += clock.seconds();
     at_.tokens_seen += done.targets;
-    if (done.step == 1) tell_first_loss(done.loss);
+    if (done.step == 1) tell_first_loss(config_, done.loss);
 
     const bool last = done.step == config_.train.steps;
     const bool evaluates = done.step == 1 || last || every(done.step, config_.train.eval_every);
@@ -246,19 +241,6 @@ class Loop {
                        config_.data.path == "-" ? " (and the same text on standard input)" : "");
   }
 
-  void tell_first_loss(double loss) const {
-    const double even = std::log(static_cast<double>(config_.model.vocab_size));
-    const double expected = expected_first_loss(config_.model);
-    log::note("step 1: loss {:.4f}; an even guess among {} gives ln {} = {:.4f}{}", loss,
-              counted(config_.model.vocab_size, "token"), config_.model.vocab_size, even,
-              expected == even
-                  ? std::string()
-                  : fmt::format(", and with the spread that fresh logits have here, {:.4f}", expected));
-    if (std::fabs(loss - expected) > 0.1 * expected && config_.model.vocab_size > 1)
-      log::warn("the first loss {:.4f} is over 10% away from {:.4f}: the first weights favour some tokens",
-                loss, expected);
-  }
-
   void tell_turn() const {
     if (!at_.best_loss || !validation_ || at_.best_step == trainer_.steps_done()) return;
     log::note(
@@ -305,6 +287,7 @@ class Loop {
     Json out;
     out["run"] = folder_.path();
     out["parameters"] = trainer_.model().parameters().count();
+    out["trained_parameters"] = trained_count(trainer_.model().parameters());
     out["documents"] = counts(&PartAudit::documents);
     out["targets"] = counts(&PartAudit::targets);
     out["vocab_size"] = config_.model.vocab_size;
@@ -345,9 +328,15 @@ class Loop {
 };
 
 // The files that describe the run, which a death right after config.toml may have left out.
-void write_description(RunFolder& folder, const Corpus& corpus) {
+void write_description(RunFolder& folder, const Corpus& corpus, const BaseModel* base) {
+  if (base != nullptr && !folder.has(kGenerationConfig))
+    folder.write(kGenerationConfig, generation_config_json(base->ends()).dump(2) + "\n");
   if (!folder.has("tokenizer.json")) folder.write("tokenizer.json", corpus.tokenizer->to_json());
   if (!folder.has("data.json")) folder.write("data.json", manifest_json(corpus).dump(2) + "\n");
+}
+
+std::shared_ptr<const Tokenizer> tokenizer_of(const BaseModel* base) {
+  return base == nullptr ? nullptr : base->tokenizer();
 }
 
 void use_threads(const RunSettings& run) {
@@ -360,17 +349,19 @@ Json train_run(RunFolder& folder, const Config& given, const LoopOptions& option
   const interrupt::Guard guard;
   use_threads(given.run);
   folder.write("config.toml", config_to_toml(given));
+  const BaseModel* const base = options.base.get();
+  assert((base == nullptr) == given.train.from.empty());
   std::shared_ptr<const Corpus> corpus = options.corpus;
   std::optional<Loop> loop;
   try {
     const Clock clock;
-    if (corpus == nullptr) corpus = std::make_shared<const Corpus>(read_text(given, nullptr));
+    if (corpus == nullptr) corpus = std::make_shared<const Corpus>(read_text(given, tokenizer_of(base)));
     Config config = given;
     config.model.vocab_size = corpus->tokenizer->vocab_size();
     refuse_oversize(config, machine_memory());
     if (options.plan) options.plan(config, *corpus);
-    loop.emplace(folder, config, *corpus, options, clock.seconds());
-    write_description(folder, *corpus);
+    loop.emplace(folder, config, *corpus, options, base, clock.seconds());
+    write_description(folder, *corpus, base);
   } catch (const Interrupted& interrupted) {
     folder.discard();
     throw Interrupted(interrupted.exit_code(), "interrupted before the first step; nothing is kept");
@@ -405,7 +396,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   const interrupt::Guard guard;
   const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
   const std::optional<LoadedCheckpoint> checkpoint = folder.find_last();
-  require_trained_here(folder, checkpoint);
+  require_trained_here(folder, checkpoint, settings.config);
   if (checkpoint)
     require_same_settings(settings, *checkpoint);
   else
@@ -415,7 +406,7 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
   const Config lasting = config;  // what config.toml is to say: the number of threads is this call's
   if (overrides.threads > 0) config.run.threads = overrides.threads;
   use_threads(config.run);
-  const std::shared_ptr<const Tokenizer> tokenizer = own_tokenizer(folder, checkpoint);
+  std::shared_ptr<const Tokenizer> tokenizer = own_tokenizer(folder, checkpoint);
   if (checkpoint && checkpoint->step() >= config.train.steps && tokenizer &&
       has_manifest(folder.at("data.json"), checkpoint->source())) {
     if (auto result = read_result(folder.at("result.json"), checkpoint->step())) {
@@ -426,18 +417,25 @@ Resumed resume_run(RunFolder& folder, std::optional<int64_t> steps, const RunSet
       return {std::move(*result), true};
     }
   }
+  // What the run went on from is needed as long as nothing of its own holds it.
+  std::shared_ptr<const BaseModel> base;
+  if (!config.train.from.empty() && (!checkpoint || !tokenizer)) {
+    base = BaseModel::open(config.train.from);
+    base->require_of(config);
+    tokenizer = base->tokenizer();
+  }
   const Clock clock;
   const Corpus corpus =
       read_run_text(folder.path(), config, tokenizer, checkpoint ? checkpoint->source() : "");
   config.model.vocab_size = corpus.tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
   if (options.plan) options.plan(config, corpus);
-  Loop loop(folder, config, corpus, options, clock.seconds());
+  Loop loop(folder, config, corpus, options, base.get(), clock.seconds());
   if (checkpoint) loop.restore(*checkpoint);
   // From here on nothing is refused, and the run is changed.
   folder.go_on_from(checkpoint);
   if (steps) folder.write("config.toml", config_to_toml(lasting));
-  write_description(folder, corpus);
+  write_description(folder, corpus, base.get());
   if (checkpoint) {
     tell_new_steps(config, *checkpoint);
     log::note("{}: goes on after step {}", folder.path(), checkpoint->step());

@@ -25,6 +25,8 @@ struct LoopOptions {
   bool profile = false;
   /// The text of the run, where it is read already; null: it is read.
   std::shared_ptr<const Corpus> corpus;
+  /// What a new run's train.from names, opened already.
+  std::shared_ptr<const BaseModel> base;
   /// Called with the whole configuration and its text before any weight is made; may refuse the run.
   std::function<void(const Config& config, const Corpus& corpus)> plan;
   /// For tests: called after each step.

@@ -1,6 +1,7 @@
 #include "tril/train/optimizer.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 #include "tril/base/threads.h"
@@ -13,27 +14,37 @@ constexpr int64_t kPiece = 1 << 16;
 }
 
 Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engine engine)
-    : parameters_(parameters), settings_(settings), engine_(engine) {
-  const int64_t total = parameters.flat_values().count();
+    : parameters_(parameters), settings_(settings), engine_(engine), ranges_(parameters.trained_ranges()) {
+  const int64_t whole = parameters.flat_values().count();
+  int64_t total = 0;
   for (int i = 0; i < parameters.size(); ++i) {
     const ParameterInfo& info = parameters.info(i);
+    moments_.push_back(info.frozen ? -1 : total);
     if (info.frozen) continue;
+    const int64_t end = i + 1 < parameters.size() ? parameters.info(i + 1).offset : whole, moment = total;
+    total += end - info.offset;
     if (!has_moment2(i)) {
-      matrices_.push_back({info.offset, info.shape[0], info.shape[1]});
+      matrices_.push_back({info.offset, info.shape[0], info.shape[1], moment});
       continue;
     }
-    const int64_t end = i + 1 < parameters.size() ? parameters.info(i + 1).offset : total;
     const bool decays = settings.decay == "all" || info.shape.rank() >= 2;
     if (!spans_.empty() && spans_.back().decays == decays &&
         spans_.back().offset + spans_.back().count == info.offset) {
       spans_.back().count = end - spans_.back().offset;
     } else {
-      spans_.push_back({info.offset, end - info.offset, decays});
+      spans_.push_back({info.offset, end - info.offset, moment, decays});
     }
   }
   const Tensor both = memory_.zeros({2, total}, parameters.dtype());
   moment1_ = {{total}, parameters.dtype(), both.data};
   moment2_ = {{total}, parameters.dtype(), static_cast<char*>(both.data) + moment1_.bytes()};
+}
+
+Tensor Optimizer::view(const Tensor& moments, int parameter) const {
+  const int64_t start = moments_[static_cast<size_t>(parameter)];
+  assert(start >= 0);
+  return {parameters_.info(parameter).shape, moments.dtype,
+          static_cast<char*>(moments.data) + start * size_of(moments.dtype)};
 }
 
 bool Optimizer::has_moment2(int parameter) const {
@@ -42,20 +53,22 @@ bool Optimizer::has_moment2(int parameter) const {
 
 double Optimizer::gradient_norm() const {
   const Tensor grads = parameters_.flat_grads();
-  const int64_t n = grads.count();
   double sum = 0;
   if (parameters_.dtype() == DType::f64 || engine_ == Engine::reference) {
-    for (int64_t i = 0; i < n; ++i) sum += grads.at(i) * grads.at(i);
+    for (const auto& [offset, count] : ranges_)
+      for (int64_t i = offset; i < offset + count; ++i) sum += grads.at(i) * grads.at(i);
     return std::sqrt(sum);
   }
-  const int64_t pieces = pieces_of(n, kPiece);
-  std::vector<double> sums(static_cast<size_t>(pieces));
-  parallel_for(pieces, [&](int64_t piece) {
-    const int64_t start = piece * kPiece;
-    sums[static_cast<size_t>(piece)] =
-        rows::sum_squares(grads.as<float>() + start, std::min(kPiece, n - start));
-  });
-  for (double part : sums) sum += part;
+  for (const auto& [offset, count] : ranges_) {
+    const float* const start = grads.as<float>() + offset;
+    const int64_t n = count, pieces = pieces_of(n, kPiece);
+    std::vector<double> sums(static_cast<size_t>(pieces));
+    parallel_for(pieces, [&](int64_t piece) {
+      const int64_t at = piece * kPiece;
+      sums[static_cast<size_t>(piece)] = rows::sum_squares(start + at, std::min(kPiece, n - at));
+    });
+    for (double part : sums) sum += part;
+  }
   return std::sqrt(sum);
 }
 
@@ -80,8 +93,8 @@ void Optimizer::update_matrices(double rate, double scale) {
   const Tensor w = parameters_.flat_values(), g = parameters_.flat_grads();
   const auto run = [&](const Matrix& m, auto zero, const auto& body) {
     using T = decltype(zero);
-    body(step, m.rows, m.cols, w.as<T>() + m.offset, g.as<T>() + m.offset, moment1().as<T>() + m.offset,
-         moment2().as<T>() + m.offset);
+    body(step, m.rows, m.cols, w.as<T>() + m.offset, g.as<T>() + m.offset, moment1_.as<T>() + m.moment,
+         moment2_.as<T>() + m.moment);
   };
   if (engine_ == Engine::fast) {
     parallel_for(static_cast<int64_t>(matrices_.size()),
@@ -98,7 +111,7 @@ void Optimizer::update_plain(const Span& span, const TrainSettings& s, double ra
                              int64_t step) {
   T* w = parameters_.flat_values().as<T>() + span.offset;
   const T* gradient = parameters_.flat_grads().as<T>() + span.offset;
-  T *m = moment1().as<T>() + span.offset, *v = moment2().as<T>() + span.offset;
+  T *m = moment1_.as<T>() + span.moment, *v = moment2_.as<T>() + span.moment;
   const bool decoupled = s.optimizer != "adam";
   const double decay = span.decays ? s.weight_decay : 0;
   const double bias1 = 1 - std::pow(s.beta1, static_cast<double>(step));
@@ -116,7 +129,7 @@ void Optimizer::update_fast(const Span& span, const TrainSettings& s, double rat
                             int64_t step) {
   float* w = parameters_.flat_values().as<float>() + span.offset;
   const float* gradient = parameters_.flat_grads().as<float>() + span.offset;
-  float *m = moment1().as<float>() + span.offset, *v = moment2().as<float>() + span.offset;
+  float *m = moment1_.as<float>() + span.moment, *v = moment2_.as<float>() + span.moment;
   const bool decoupled = s.optimizer != "adam";
   const double decay = span.decays ? s.weight_decay : 0;
   rows::AdamStep adam;

@@ -3,11 +3,13 @@
 //   Adam:   g ← g + weight_decay · w             AdamW:  w ← w (1 − lr · weight_decay)
 //   m ← β1 m + (1 − β1) g,   v ← β2 v + (1 − β2) g²
 //   w ← w − lr / (1 − β1ᵗ) · m / (√v / √(1 − β2ᵗ) + ε)
-// Clipping: g ← g · min(1, clip / (‖g‖ + 1e-6)), ‖g‖ over all parameters. With decay = matrices, only
+// Clipping: g ← g · min(1, clip / (‖g‖ + 1e-6)), ‖g‖ over all that are trained. With decay = matrices, only
 // parameters of two dimensions and more decay. A frozen parameter is passed by. With optimizer = muon the
 // matrices inside the model take Muon's step (muon.h) at muon_learning_rate, which follows the same schedule
 // as learning_rate, and the rest takes AdamW's.
 #pragma once
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tril/autograd/parameters.h"
@@ -16,7 +18,7 @@
 
 namespace tril {
 
-/// Invariants: the moments are as long as the parameters' flat buffers, and of their type.
+/// Invariants: the moments are of the parameters' type, and lie in their order; frozen parameters have none.
 class Optimizer {
  public:
   Optimizer(Parameters& parameters, const TrainSettings& settings, Engine engine);
@@ -27,19 +29,21 @@ class Optimizer {
   /// The gradients of Muon's matrices are overwritten.
   void update(int64_t step, double learning_rate, double gradient_norm);
 
-  Tensor moment1() const { return moment1_; }
+  /// The moments of a parameter that is not frozen, of its shape.
+  Tensor moment1(int parameter) const { return view(moment1_, parameter); }
   /// Muon's matrices have no second moment: what stands there is scratch.
-  Tensor moment2() const { return moment2_; }
+  Tensor moment2(int parameter) const { return view(moment2_, parameter); }
   bool has_moment2(int parameter) const;
 
  private:
   struct Span {
-    int64_t offset, count;
+    int64_t offset, count, moment;  // in numbers, from the start of the parameters' and the moments' buffers
     bool decays;
   };
   struct Matrix {
-    int64_t offset, rows, cols;
+    int64_t offset, rows, cols, moment;
   };
+  Tensor view(const Tensor& moments, int parameter) const;
   void update_matrices(double rate, double scale);
   template <class T>
   void update_plain(const Span& span, const TrainSettings& s, double rate, double scale, int64_t step);
@@ -48,8 +52,10 @@ class Optimizer {
   Parameters& parameters_;
   TrainSettings settings_;
   Engine engine_;
-  std::vector<Span> spans_;       // neighbours that are treated alike are one
-  std::vector<Matrix> matrices_;  // Muon's
+  std::vector<Span> spans_;                          // neighbours that are treated alike are one
+  std::vector<Matrix> matrices_;                     // Muon's
+  std::vector<std::pair<int64_t, int64_t>> ranges_;  // of what is trained (Parameters::trained_ranges)
+  std::vector<int64_t> moments_;  // where each parameter's moments begin; −1 where it is frozen
   Arena memory_;
   Tensor moment1_, moment2_;
 };

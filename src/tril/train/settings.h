@@ -1,4 +1,4 @@
-// Settings of training and of the machine: the [train], [lora] and [run] sections of a configuration (design,
+// Settings of training and of the machine: the [train] and [run] sections of a configuration (design,
 // sections 6 and 7). Plain values; config.cc fills and checks them.
 #pragma once
 #include <cstdint>
@@ -10,6 +10,8 @@
 namespace tril {
 
 struct TrainSettings {
+  std::string from;         // a run, folder or file whose weights and tokenizer are gone on from; "" = none
+  std::string from_sha256;  // of its weights
   int64_t seed = 0;
   int64_t steps = 300;
   double minutes = 0;  // 0 = off; else the run ends when this time is over, at `steps` at the latest
@@ -28,7 +30,7 @@ struct TrainSettings {
   int64_t cooldown = 0;               // trapezoid: steps of linear fall; 0 = a fifth of the steps
   double momentum = 0.95;             // Muon's
   double muon_learning_rate = 0.02;   // Muon's, over the same schedule
-  std::string freeze;                 // names of frozen parameters, comma separated prefixes
+  std::string freeze;                 // patterns of frozen parameters' names, between commas
   bool recompute = false;
   int64_t eval_every = 50;
   int64_t eval_examples = 20000;  // 0 = all
@@ -43,12 +45,6 @@ struct TrainSettings {
   double sample_temperature = 0.5;
 };
 
-struct LoraSettings {
-  int64_t rank = 0;  // 0 = off
-  double alpha = 16;
-  std::string targets;
-};
-
 struct RunSettings {
   std::string engine = "fast";  // fast | reference
   std::string dtype = "f32";    // f32 | f64
@@ -61,7 +57,6 @@ struct Config {
   DataSettings data;
   ModelConfig model;
   TrainSettings train;
-  LoraSettings lora;
   RunSettings run;
 };
 

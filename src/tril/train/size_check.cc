@@ -42,7 +42,13 @@ int64_t numbers_of_an_example(const Config& config) {
 
 int64_t least_training_bytes(const Config& config) {
   const int64_t value = config.run.dtype == "f64" ? 8 : 4;
-  const int64_t weights = product(parameter_count(config.model), 4 * value);
+  // Gradients and moments are those of what is trained, of which train.freeze may leave next to nothing.
+  ModelConfig plain = config.model;
+  plain.lora = {};
+  const int64_t all = parameter_count(config.model);
+  const int64_t trained = config.model.lora.rank > 0 ? all - parameter_count(plain) : all;
+  const int64_t weights =
+      sum(product(all, value), config.train.freeze.empty() ? product(trained, 3 * value) : 0);
   const int64_t part = (config.train.batch + config.train.accumulate - 1) / config.train.accumulate;
   return sum(weights, product(product(part, numbers_of_an_example(config)), value));
 }

@@ -8,7 +8,11 @@
 #include "tril/base/error.h"
 #include "tril/base/hex.h"
 #include "tril/base/profile.h"
+#include "tril/formats/peft.h"
+#include "tril/model/lora.h"
 #include "tril/model/registry.h"
+#include "tril/train/base_model.h"
+#include "tril/train/frozen.h"
 #include "tril/train/schedule.h"
 
 namespace tril {
@@ -17,23 +21,6 @@ namespace {
 // Without the sign that some processors give a NaN.
 double plain(double number) {
   return std::isnan(number) ? std::fabs(number) : number;
-}
-
-// Parameters whose name begins with one of the comma-separated prefixes get no gradient.
-void freeze(Parameters& parameters, const std::string& prefixes) {
-  for (size_t start = 0; start < prefixes.size();) {
-    const size_t end = std::min(prefixes.find(',', start), prefixes.size());
-    const std::string prefix = prefixes.substr(start, end - start);
-    start = end + 1;
-    if (prefix.empty()) continue;
-    bool found = false;
-    for (int i = 0; i < parameters.size(); ++i) {
-      if (parameters.info(i).name.rfind(prefix, 0) != 0) continue;
-      parameters.set_frozen(i, true);
-      found = true;
-    }
-    if (!found) refuse("train.freeze: no parameter's name begins with '{}'", prefix);
-  }
 }
 
 // How many windows, blocks or documents a batch has.
@@ -75,8 +62,6 @@ void require_supported(const Config& config, const Tokenizer& tokenizer) {
         "word, "
         "or take the decoder family",
         config.model.family, tokenizer.kind());
-  if (config.lora.rank > 0)
-    refuse("lora.rank {} is not available in this version; leave it 0", config.lora.rank);
 }
 
 }  // namespace
@@ -95,7 +80,7 @@ TapeOptions training_tape(const Config& config) {
   return options;
 }
 
-Trainer::Trainer(const Config& config, const Corpus& corpus)
+Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* base)
     : config_(config),
       torch_(static_cast<uint64_t>(config.train.seed)),
       python_(config.train.seed),
@@ -104,13 +89,20 @@ Trainer::Trainer(const Config& config, const Corpus& corpus)
   require_supported(config, *corpus.tokenizer);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
-  if (config.train.random == "python") {
+  if (base != nullptr) {
+    base->copy_to(model_->parameters());
+    if (const std::string& adapter = config.model.lora.adapter; adapter.empty()) {
+      draw_lora(model_->parameters(), torch_);
+    } else {
+      PeftAdapter(adapter).copy_to(config.model, model_->parameters());
+    }
+  } else if (config.train.random == "python") {
     model_->initialize(python_);
   } else {
     model_->initialize(torch_);
   }
   if (batches_ == nullptr) batches_ = make_batches(config_, corpus, torch_);
-  freeze(model_->parameters(), config.train.freeze);
+  freeze(model_->parameters(), config_);
   optimizer_ = std::make_unique<Optimizer>(model_->parameters(), config_.train, tape_.engine());
 }
 
@@ -203,25 +195,15 @@ void Trainer::stop_non_finite(int64_t step, double loss, double norm) const {
 
 void Trainer::describe(Checkpoint& checkpoint) const {
   const Parameters& p = model_->parameters();
-  const auto views = [&](const Tensor& flat, bool second = false) {
-    std::vector<StoredTensor> all;
-    for (int i = 0; i < p.size(); ++i) {
-      if (second && !optimizer_->has_moment2(i)) continue;
-      const ParameterInfo& info = p.info(i);
-      all.push_back(stored(info.name, {info.shape, flat.dtype,
-                                       static_cast<char*>(flat.data) + info.offset * size_of(flat.dtype)}));
-    }
-    return all;
-  };
   checkpoint.step = steps_done_;
-  checkpoint.model = views(p.flat_values());
+  checkpoint.model.clear();
   checkpoint.optimizer.clear();
-  const std::pair<const char*, Tensor> moments[] = {{"m.", optimizer_->moment1()},
-                                                    {"v.", optimizer_->moment2()}};
-  for (const auto& [prefix, flat] : moments) {
-    for (StoredTensor& view : views(flat, prefix[0] == 'v')) {
-      view.name = prefix + view.name;
-      checkpoint.optimizer.push_back(std::move(view));
+  for (int i = 0; i < p.size(); ++i) checkpoint.model.push_back(stored(p.info(i).name, p.value(i)));
+  for (const bool second : {false, true}) {
+    for (int i = 0; i < p.size(); ++i) {
+      if (p.info(i).frozen || (second && !optimizer_->has_moment2(i))) continue;
+      checkpoint.optimizer.push_back(stored((second ? "v." : "m.") + p.info(i).name,
+                                            second ? optimizer_->moment2(i) : optimizer_->moment1(i)));
     }
   }
 }

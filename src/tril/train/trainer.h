@@ -17,6 +17,8 @@
 
 namespace tril {
 
+class BaseModel;
+
 /// What one step did. The loss is that of the batch before the update.
 struct StepResult {
   int64_t step = 0;
@@ -28,8 +30,8 @@ struct StepResult {
 class Trainer {
  public:
   /// config is resolved, with model.vocab_size set. The corpus must outlive the trainer. Throws Refusal where
-  /// the training part is too short.
-  Trainer(const Config& config, const Corpus& corpus);
+  /// the training part is too short. With `base` the weights are its own, and only adapters are drawn.
+  Trainer(const Config& config, const Corpus& corpus, const BaseModel* base = nullptr);
 
   /// One update. Throws NonFinite, with the weights as they were before the step, where loss or gradient is
   /// not finite.

@@ -1,0 +1,154 @@
+#include "tril/formats/peft.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tril/base/file.h"
+#include "tril/base/folder_testing.h"
+#include "tril/formats/foreign_testing.h"
+
+namespace tril {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+ModelConfig adapted(ModelConfig config, const std::string& targets = "") {
+  config.lora.rank = 2, config.lora.alpha = 6;
+  config.lora.targets = targets;
+  return config;
+}
+
+class Peft : public testing::Test {
+ protected:
+  std::string written(const ModelConfig& config) {
+    const std::string path = folder_ / ("adapter" + std::to_string(++count_));
+    export_peft(exported(*filled_model(config), *small_tokenizer()), path);
+    return path;
+  }
+  /// The adapter with one key of its configuration changed.
+  std::string with(const char* key, const json& value) {
+    const std::string path = written(adapted(small_llama()));
+    json config = json::parse(read_file(path + "/adapter_config.json"));
+    config[key] = value;
+    write_file_atomically(path + "/adapter_config.json", config.dump());
+    return path;
+  }
+  static std::string names(const ModelConfig& config) {
+    std::string text;
+    for (const LayoutTensor& tensor : peft_tensors(config, "x"))
+      text += fmt::format("{} [{}, {}]\n", tensor.name, tensor.shape[0], tensor.shape[1]);
+    return text;
+  }
+  TemporaryFolder folder_;
+  int count_ = 0;
+};
+
+// The names and shapes that peft itself gives (docs/formats/peft.md).
+TEST_F(Peft, NamesAndShapes) {
+  ModelConfig gpt2 = adapted(small_gpt2(), "c_attn,mlp.c_proj");
+  gpt2.layers = 1;
+  EXPECT_EQ(names(gpt2),
+            "base_model.model.transformer.h.0.attn.c_attn.lora_A.weight [2, 4]\n"
+            "base_model.model.transformer.h.0.attn.c_attn.lora_B.weight [12, 2]\n"
+            "base_model.model.transformer.h.0.mlp.c_proj.lora_A.weight [2, 6]\n"
+            "base_model.model.transformer.h.0.mlp.c_proj.lora_B.weight [4, 2]\n");
+  ModelConfig llama = adapted(small_llama());
+  llama.layers = 1;
+  EXPECT_EQ(names(llama),
+            "base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight [2, 8]\n"
+            "base_model.model.model.layers.0.self_attn.q_proj.lora_B.weight [8, 2]\n"
+            "base_model.model.model.layers.0.self_attn.v_proj.lora_A.weight [2, 8]\n"
+            "base_model.model.model.layers.0.self_attn.v_proj.lora_B.weight [4, 2]\n");
+  EXPECT_THAT(refusal_of([] { peft_tensors(adapted(small_gpt2(), "W_Q"), "runs/x"); }),
+              HasSubstr("runs/x: blocks.0.attention.W_Q is adapted apart"));
+}
+
+TEST_F(Peft, ConfigIsWhatPeftNeeds) {
+  const json gpt2 = json::parse(read_file(written(adapted(small_gpt2(), "c_proj")) + "/adapter_config.json"));
+  EXPECT_EQ(gpt2["peft_type"], "LORA");
+  EXPECT_EQ(gpt2["r"], 2);
+  EXPECT_EQ(gpt2["lora_alpha"], 6);
+  EXPECT_EQ(gpt2["fan_in_fan_out"], true);
+  EXPECT_EQ(gpt2["bias"], "none");
+  EXPECT_EQ(gpt2["task_type"], "CAUSAL_LM");
+  EXPECT_EQ(gpt2["target_modules"], (json{"attn.c_proj", "mlp.c_proj"}));
+  const json llama = json::parse(read_file(written(adapted(small_llama())) + "/adapter_config.json"));
+  EXPECT_EQ(llama["fan_in_fan_out"], false);
+  EXPECT_EQ(llama["target_modules"], (json{"q_proj", "v_proj"}));
+}
+
+// Rows of an interleaved rotary model stand in the file as its base's do, and come back in their order.
+TEST_F(Peft, ComesBackBitForBit) {
+  ModelConfig turned = adapted(small_llama(), "q_proj,k_proj,down_proj,gate_proj");
+  turned.rope_pairing = "interleaved";
+  for (const ModelConfig& config :
+       {adapted(small_llama()), adapted(small_gpt2(), "c_attn,c_fc,c_proj"), turned}) {
+    const auto model = filled_model(config), back = make_model(config, DType::f32);
+    const PeftAdapter adapter(written(config));
+    ModelConfig base = config;
+    base.lora = {};
+    const LoraSettings read = adapter.settings(base);
+    EXPECT_EQ(read.rank, 2);
+    EXPECT_EQ(read.alpha, 6);
+    base.lora = read;
+    EXPECT_EQ(names(base), names(config));
+    adapter.copy_to(base, back->parameters());
+    for (int i = 0; i < model->parameters().size(); ++i) {
+      if (!is_lora(model->parameters().info(i))) continue;
+      const auto a = model->parameters().value(i).span<float>(),
+                 b = back->parameters().value(i).span<float>();
+      for (size_t n = 0; n < a.size(); ++n) ASSERT_EQ(a[n], b[n]) << model->parameters().info(i).name;
+    }
+  }
+}
+
+TEST_F(Peft, WhatIsNotComputedIsRefusedByKeyAndValue) {
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("use_dora", true)}; }),
+              HasSubstr("use_dora is true (needs false)"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("use_rslora", true)}; }), HasSubstr("use_rslora is true"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("bias", "all")}; }),
+              HasSubstr("bias is \"all\" (needs \"none\")"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("peft_type", "IA3")}; }), HasSubstr("peft_type is \"IA3\""));
+  EXPECT_THAT(refusal_of([&] {
+                PeftAdapter{with("rank_pattern", {{"q_proj", 4}})};
+              }),
+              HasSubstr("rank_pattern is {"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("modules_to_save", {"lm_head"})}; }),
+              HasSubstr("modules_to_save is [\"lm_head\"]"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("target_modules", ".*_proj")}; }),
+              HasSubstr("target_modules is \".*_proj\"; a list"));
+  for (const json& rank : {json(0), json(-3), json(2.5), json("2"), json()})
+    EXPECT_THAT(refusal_of([&] { PeftAdapter{with("r", rank)}; }), HasSubstr("r is ")) << rank;
+  for (const json& alpha : {json(0), json(-1.0), json("NaN"), json()})
+    EXPECT_THAT(refusal_of([&] { PeftAdapter{with("lora_alpha", alpha)}; }), HasSubstr("lora_alpha is "))
+        << alpha;
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{folder_ / "none"}; }), HasSubstr("holds no adapter_config.json"));
+  const std::string plain = written(adapted(small_llama()));
+  write_file_atomically(plain + "/adapter_config.json", "[]");
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{plain}; }), HasSubstr("is no JSON object"));
+  EXPECT_THAT(refusal_of([&] { PeftAdapter{with("target_modules", {"q_porj"})}.settings(small_llama()); }),
+              HasSubstr("'q_porj' is no layer of this model"));
+}
+
+TEST_F(Peft, AnAdapterOfAnotherBaseIsToldWithEveryTensor) {
+  const PeftAdapter adapter(written(adapted(small_llama(), "q_proj,v_proj")));
+  ModelConfig wide = small_llama();
+  wide.d_model = 16, wide.layers = 3;
+  wide.lora = adapter.settings(wide);
+  const auto model = make_model(wide, DType::f32);
+  const std::string told = refusal_of([&] { adapter.copy_to(wide, model->parameters()); });
+  EXPECT_THAT(told, HasSubstr("missing: 'base_model.model.model.layers.2.self_attn.q_proj.lora_A.weight'"));
+  EXPECT_THAT(told,
+              HasSubstr("'base_model.model.model.layers.0.self_attn.q_proj.lora_A.weight' is [2, 8], needs "
+                        "[2, 16]"));
+  EXPECT_THAT(
+      told, HasSubstr("'base_model.model.model.layers.1.self_attn.v_proj.lora_B.weight' is [4, 2], needs [8, "
+                      "2]"));
+  EXPECT_THAT(told, HasSubstr("it is an adapter of another base model"));
+}
+
+}  // namespace
+}  // namespace tril
