@@ -147,6 +147,10 @@ std::vector<Work> apart(const ModelConfig& c, int64_t examples, int64_t length) 
   w.moves("cross_entropy", "logits", {w.batch(c.vocab_size), {examples, length}},
           static_cast<double>(w.rows() * c.vocab_size), {}, c.vocab_size);
   for (const char* op : {"relu", "relu2", "gelu", "gelu_tanh"}) w.maps(op, "MLP", w.batch(c.hidden));
+  constexpr int64_t kRank = 8;
+  const int64_t d = c.d_model;
+  w.products("lora_linear", "queries, rank 8", {w.batch(d), {d, d}, {}, {kRank, d}, {d, kRank}},
+             static_cast<double>(w.rows() * (d * d + 2 * d * kRank)), {{"scale", 2}});
   return w.take();
 }
 

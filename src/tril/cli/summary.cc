@@ -52,10 +52,11 @@ std::string summary_text(const Json& result) {
   const std::string run = result.at("run");
   const Json& seconds = result.at("seconds");
   std::string text = fmt::format("run         {}\n", run);
-  text += fmt::format("model       {}, {} in the vocabulary\n",
-                      trained_share(result.at("parameters"),
-                                    result.value("trained_parameters", result.at("parameters").get<int64_t>())),
-                      counted(result.at("vocab_size"), "token"));
+  text +=
+      fmt::format("model       {}, {} in the vocabulary\n",
+                  trained_share(result.at("parameters"),
+                                result.value("trained_parameters", result.at("parameters").get<int64_t>())),
+                  counted(result.at("vocab_size"), "token"));
   text +=
       fmt::format("training    {}, {} seen of {}\n", counted(result.at("steps"), "step"),
                   counted(result.at("tokens_seen"), "target"), with_commas(result.at("targets").at("train")));

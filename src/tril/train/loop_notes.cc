@@ -26,7 +26,7 @@ void tell_first_loss(const Config& config, double loss) {
   if (!config.train.from.empty())
     return log::note("step 1: loss {:.4f} before any update; an even guess gives {:.4f}", loss, even);
   const double expected = expected_first_loss(config.model);
-  log::note("step 1: loss {:.4f}; an even guess among {} tokens gives ln {} = {:.4f}{}", loss,
+  log::note("step 1: loss {:.4f}; an even guess among {} gives ln {} = {:.4f}{}", loss,
             counted(tokens, "token"), tokens, even,
             expected == even
                 ? std::string()
