@@ -25,12 +25,14 @@ GradientCheck check_gradient(const std::function<double()>& f, Tensor x, Tensor 
       crossed = crossed || (options.kinks && options.kinks() != here);
       return result_there;
     };
-    const double above = at(kept + options.h), below = at(kept - options.h);
-    double slope_there = (above - below) / (2 * options.h);
-    if (options.refine_above > 0 &&
-        !(std::fabs(slope[i] - slope_there) <= options.refine_above * result.largest)) {
-      const double far_above = at(kept + 2 * options.h), far_below = at(kept - 2 * options.h);
-      slope_there = (8 * (above - below) - (far_above - far_below)) / (12 * options.h);
+    const auto far = [&](double slope_there) {
+      return options.refine_above > 0 &&
+             !(std::fabs(slope[i] - slope_there) <= options.refine_above * result.largest);
+    };
+    double slope_there = (at(kept + options.h) - at(kept - options.h)) / (2 * options.h);
+    for (const double h : {options.h, options.h / 10}) {
+      if (!far(slope_there)) break;
+      slope_there = (8 * (at(kept + h) - at(kept - h)) - (at(kept + 2 * h) - at(kept - 2 * h))) / (12 * h);
     }
     value[i] = kept;
     if (crossed) {

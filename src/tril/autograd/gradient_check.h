@@ -27,7 +27,8 @@ struct GradientCheckOptions {
   /// Where the difference is over this share of the largest gradient, the fourth-order one at the same h
   /// decides,
   ///   (8 (f(x + h) − f(x − h)) − (f(x + 2h) − f(x − 2h))) / 12h,
-  /// whose own error is far smaller where f bends sharply (layer norm of small numbers). 0: never.
+  /// whose own error is far smaller where f bends sharply (layer norm of small numbers); and where that is
+  /// off too, the same with h / 10. 0: never.
   double refine_above = 0;
   /// Optional: a fingerprint of which side of every kink the last evaluation of f was on. An entry whose
   /// fingerprint at +h or −h differs from that at x is left out and counted.

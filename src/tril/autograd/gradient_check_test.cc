@@ -52,5 +52,20 @@ TEST(GradientCheck, AFourthOrderDifferenceDecidesWhereTheSecondIsTooCoarse) {
   EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, wrong}, options).relative(), 1e-2);
 }
 
+// f = tanh(1000 x) at 0.0005 bends within 1e-3: with h = 1e-4 both differences are off, with h / 10 the
+// fourth-order one is right.
+TEST(GradientCheck, ATenthOfTheStepDecidesWhereTheFunctionBendsWithinIt) {
+  double x[] = {0.0005};
+  const double y = std::tanh(0.5), right = 1000 * (1 - y * y);
+  double slope[] = {right}, wrong[] = {1.00001 * right};
+  const auto f = [&] { return std::tanh(1000 * x[0]); };
+  GradientCheckOptions options;
+  const Tensor tx{{1}, DType::f64, x};
+  EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, slope}, options).relative(), 1e-4);
+  options.refine_above = 1e-7;
+  EXPECT_LT(check_gradient(f, tx, {{1}, DType::f64, slope}, options).relative(), 1e-7);
+  EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, wrong}, options).relative(), 5e-6);
+}
+
 }  // namespace
 }  // namespace tril
