@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
+#include <thread>
 
 #include "tril/base/clock.h"
 #include "tril/base/interrupt.h"
@@ -73,7 +75,10 @@ Progress::Progress(std::string_view task, int64_t total, ProgressOptions options
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  watcher_ = std::thread([this] { watch(); });
+  try {
+    watcher_ = std::thread([this] { watch(); });
+  } catch (const std::exception&) {  // the system gives no more threads: the work's own calls must do
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 

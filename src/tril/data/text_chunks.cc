@@ -1,5 +1,7 @@
 #include "tril/data/text_chunks.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "tril/base/error.h"
@@ -18,9 +20,10 @@ TextChunks::TextChunks(const std::string& path, ChunkEnd end, bool any_bytes, bo
       chunk_(chunk),
       file_(path, std::ios::binary) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (!file_) refuse("{}: can't be read: {}", path, std::strerror(errno));  // of the open just above
   std::error_code error;
   total_ = static_cast<int64_t>(std::filesystem::file_size(path, error));
-  if (error || !file_) refuse("{}: can't be read{}{}", path, error ? ": " : "", error ? error.message() : "");
+  if (error) refuse("{}: can't be read: {}", path, error.message());
   while (held_.size() < kSniffBytes && file_) fill();
   const std::string_view head = std::string_view(held_).substr(0, kSniffBytes);
   refuse_unless_text(path, head);

@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
 #include "tril/text/utf8.h"
@@ -72,6 +75,16 @@ TEST_F(TextChunksTest, BytesThatAreNoUtf8AreNamedByTheirPlaceInTheFile) {
     }
     EXPECT_EQ(joined(pieces(path, ChunkEnd::kCharacter, chunk, true)), "abc d\xFF e \xE2\x82");
   }
+}
+
+TEST_F(TextChunksTest, WhyAFileCanNotBeReadIsTold) {
+  const std::string path = put("a");
+  const auto why = [](const std::string& file) {
+    return refusal_of([&] { TextChunks chunks(file, ChunkEnd::kWhiteSpace, false); });
+  };
+  EXPECT_EQ(why(path + "-none"), path + "-none: can't be read: No such file or directory");
+  std::filesystem::create_symlink(path + "-loop", path + "-loop");
+  EXPECT_EQ(why(path + "-loop"), path + "-loop: can't be read: Too many levels of symbolic links");
 }
 
 TEST_F(TextChunksTest, WhatIsNoTextIsRefused) {
