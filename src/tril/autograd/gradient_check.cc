@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tril {
 
@@ -25,14 +26,19 @@ GradientCheck check_gradient(const std::function<double()>& f, Tensor x, Tensor 
       crossed = crossed || (options.kinks && options.kinks() != here);
       return result_there;
     };
-    const auto far = [&](double slope_there) {
-      return options.refine_above > 0 &&
-             !(std::fabs(slope[i] - slope_there) <= options.refine_above * result.largest);
+    // What is left of a difference's distance once f's own rounding is taken off.
+    const auto error_of = [&](double slope_there, double above, double h) {
+      const double rounding = 4 * std::numeric_limits<double>::epsilon() * std::fabs(above) / h;
+      const double off = std::fabs(slope[i] - slope_there);
+      return off <= rounding ? 0 : off;
     };
-    double slope_there = (at(kept + options.h) - at(kept - options.h)) / (2 * options.h);
+    const double above = at(kept + options.h), below = at(kept - options.h);
+    double error = error_of((above - below) / (2 * options.h), above, options.h);
     for (const double h : {options.h, options.h / 10}) {
-      if (!far(slope_there)) break;
-      slope_there = (8 * (at(kept + h) - at(kept - h)) - (at(kept + 2 * h) - at(kept - 2 * h))) / (12 * h);
+      if (options.refine_above == 0 || error <= options.refine_above * result.largest) break;
+      const double finer =
+          (8 * (at(kept + h) - at(kept - h)) - (at(kept + 2 * h) - at(kept - 2 * h))) / (12 * h);
+      error = error_of(finer, above, h);
     }
     value[i] = kept;
     if (crossed) {
@@ -40,7 +46,6 @@ GradientCheck check_gradient(const std::function<double()>& f, Tensor x, Tensor 
       return;
     }
     ++result.compared;
-    const double error = std::fabs(slope[i] - slope_there);
     if (!std::isnan(result.worst) && !(error <= result.worst)) {  // a NaN is the worst of all, and stays
       result.worst = error;
       result.worst_at = i;

@@ -28,7 +28,7 @@ struct GradientCheckOptions {
   /// decides,
   ///   (8 (f(x + h) − f(x − h)) − (f(x + 2h) − f(x − 2h))) / 12h,
   /// whose own error is far smaller where f bends sharply (layer norm of small numbers); and where that is
-  /// off too, the same with h / 10. 0: never.
+  /// off too, the same with h / 10. 0: never. An error below f's own rounding, 4 ulps over h, is none.
   double refine_above = 0;
   /// Optional: a fingerprint of which side of every kink the last evaluation of f was on. An entry whose
   /// fingerprint at +h or −h differs from that at x is left out and counted.

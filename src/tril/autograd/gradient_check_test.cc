@@ -67,5 +67,17 @@ TEST(GradientCheck, ATenthOfTheStepDecidesWhereTheFunctionBendsWithinIt) {
   EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, wrong}, options).relative(), 5e-6);
 }
 
+// f = 1 + 1e-10 x: a slope of 1e-10 is less than what the rounding of f over h lets one see, and no error is
+// told; one that is a thousand times as large is seen.
+TEST(GradientCheck, RoundingOfTheFunctionIsNoError) {
+  double x[] = {0.3}, slope[] = {1e-10}, wrong[] = {1e-7};
+  const auto f = [&] { return 1 + 1e-10 * x[0]; };
+  GradientCheckOptions options;
+  options.refine_above = 1e-7;
+  const Tensor tx{{1}, DType::f64, x};
+  EXPECT_EQ(check_gradient(f, tx, {{1}, DType::f64, slope}, options).relative(), 0);
+  EXPECT_GT(check_gradient(f, tx, {{1}, DType::f64, wrong}, options).relative(), 0.9);
+}
+
 }  // namespace
 }  // namespace tril
