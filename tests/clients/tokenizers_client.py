@@ -1,7 +1,9 @@
 """Hugging Face's tokenizers and tiktoken give the ids that tril gives, on every text of the shared data folder and of its
-fixtures, with tokenizers that tril trained (GPT-2's and GPT-4's pattern), and train to the same merges.
+fixtures: with tokenizers that tril trained (GPT-2's and GPT-4's pattern), and with files of theirs that tril reads (vocab.json
+with merges.txt, NAME.tiktoken).
 usage: tokenizers_client.py FOLDER (an empty one, to work in). TRIL_SHARED names the data folder."""
 import array
+import base64
 import json
 import os
 import pathlib
@@ -48,11 +50,38 @@ def tiktokens(file, pattern):
                              special_tokens={END: max(ranks.values()) + 1})
 
 
+# As tiktoken itself writes the two today.
+TIKTOKENS = {"r50k_base": ("gpt2", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s"),
+             "cl100k_base": ("gpt4", r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+                                     r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s")}
+
+
 def bytes_of():
     """GPT-2's letters for the 256 bytes: printable ones are themselves, the others follow from U+0100 on."""
     own = [*range(33, 127), *range(161, 173), *range(174, 256)]
     others = [b for b in range(256) if b not in own]
     return {**{b: chr(b) for b in own}, **{b: chr(256 + i) for i, b in enumerate(others)}}
+
+
+def compare_files_of_theirs(folder, source):
+    """What the other two write, read by tril."""
+    theirs = tokenizers.ByteLevelBPETokenizer()
+    theirs.train_from_iterator([source.read_text(encoding="utf-8")], vocab_size=4096, show_progress=False)
+    saved = folder / "saved"
+    saved.mkdir()
+    theirs.save_model(str(saved))
+    wrong = [path.name for path, text in texts() if ids_of(folder, saved, path) != theirs.encode(text).ids]
+    tell(HF, "its vocab.json and merges.txt", not wrong, wrong or "equal")
+    for name, (pattern, spelling) in TIKTOKENS.items():
+        alphabet = {c: b for b, c in bytes_of().items()}
+        vocabulary = json.loads((folder / f"{pattern}.json").read_text(encoding="utf-8"))["model"]["vocab"]
+        ranks = {bytes(alphabet[c] for c in token): i for token, i in vocabulary.items()}
+        file = folder / f"{name}.tiktoken"
+        file.write_text("".join(f"{base64.b64encode(token).decode()} {rank}\n" for token, rank in ranks.items()))
+        other = tiktoken.Encoding(name, pat_str=spelling, mergeable_ranks=ranks, special_tokens={})
+        wrong = [path.name for path, text in texts()
+                 if len(text) < 2_000_000 and ids_of(folder, file, path) != other.encode_ordinary(text)]
+        tell(TIKTOKEN, f"{name}.tiktoken", not wrong, wrong or "equal")
 
 
 def main():
@@ -75,6 +104,7 @@ def main():
                 wrong_there.append(text_path.name)
         tell(HF, f"{pattern}, 4,096 ids", not wrong, wrong or f"{count:,} ids equal")
         tell(TIKTOKEN, f"{pattern}, 4,096 ids", not wrong_there, wrong_there or "equal")
+    compare_files_of_theirs(folder, source)
     finish()
 
 
