@@ -74,7 +74,7 @@ for reader in "${readers[@]}"; do
   for file in "${TRIL_SHARED:-../shared}"/fixtures/"$(fixtures "$reader")"/*; do [[ ! -f $file ]] || cp -n "$file" "$corpus"/; done
   if ((seconds > 0)); then
     echo "== $reader, $seconds s"
-    LLVM_PROFILE_FILE=/dev/null build/fuzz/fuzz_"$reader" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=1024 -timeout=10 \
+    LLVM_PROFILE_FILE=/dev/null build/fuzz/fuzz_"$reader" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=1024 -timeout=60 \
       -print_final_stats=1 -artifact_prefix=build/fuzz/"$reader"- "$corpus" 2>&1 | grep -vE '^#[0-9]+\s+(NEW|REDUCE|pulse)' || status=1
   fi
   rm -f /dev/shm/tril-fuzz-*

@@ -44,7 +44,7 @@ wants() { [[ $wanted == *" $1 "* ]]; }
 
 # llama.cpp without what the package never loads (its programs' library, pictures), and not tuned to this very machine.
 add_llama() {
-  if ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
+  if ! "$folder/bin/python" -c 'import llama_cpp' 2>/dev/null && ! command -v c++ >/dev/null && ! command -v g++ >/dev/null && ! command -v clang++ >/dev/null; then
     echo "left out: llama-cpp-python is compiled from source and there is no C++ compiler: apt-get install g++" >&2
     status=1
     return

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
 #include "tril/formats/gguf_keys.h"
 #include "tril/text/bpe.h"
 #include "tril/text/byte_level.h"
-#include "tril/text/load_tokenizer.h"
 #include "tril/text/pre_tokenizer_json.h"
 #include "tril/text/tokenizer_json_bpe.h"
 #include "tril/text/utf8.h"
@@ -136,8 +138,36 @@ class Reader {
     definition_.post_processor_json =
         post_processor(read.ends.begin, keys_.flag("tokenizer.ggml.add_bos_token", is_llama_bpe(pre)));
     definition_.decoder_json = byte_level_json();
-    read.tokenizer = parse_tokenizer(write_bpe_json(definition_), path_);
+    refuse_added_parts();
+    settle_parts();
+    read.tokenizer = std::make_shared<const BpeTokenizer>(std::move(definition_));
     return read;
+  }
+
+  // A tokenizer.json could not hold such a merge: added tokens stand outside its vocabulary.
+  void refuse_added_parts() const {
+    std::vector<bool> added(definition_.tokens.size());
+    for (const AddedToken& token : definition_.added) added[static_cast<size_t>(token.id)] = true;
+    for (const BpeDefinition::Merge& merge : definition_.merges) {
+      for (const int32_t id : {merge.left, merge.right, merge.merged}) {
+        if (!added[static_cast<size_t>(id)]) continue;
+        refuse(
+            "{}: tokenizer.ggml.merges: merge {} (counted from 0) uses {}, which is a control or added token",
+            path_, merge.rank, in_quotes(definition_.tokens[static_cast<size_t>(id)]));
+      }
+    }
+  }
+
+  // The parts of a tokenizer.json as reading one would leave them.
+  void settle_parts() {
+    for (std::string* part :
+         {&definition_.pre_tokenizer_json, &definition_.post_processor_json, &definition_.decoder_json})
+      *part = json::parse(*part).dump();
+    definition_.pre_tokenizer =
+        read_pre_tokenizer(json::parse(definition_.pre_tokenizer_json), path_, definition_.add_prefix_space);
+    const auto ends = read_post_processor(json::parse(definition_.post_processor_json), path_);
+    if (!ends.first.empty()) definition_.bos = ids_.at(ends.first);
+    definition_.eos = named_end_token(definition_.added);
   }
 
   const GgufFile& file_;

@@ -149,6 +149,10 @@ TEST(GgufTokenizer, RefusesByKey) {
   EXPECT_EQ(refusal_with([](W& w) { letters(w, "gpt-2", {"a c"}); }),
             "tokenizer.ggml.merges: merge 0 (counted from 0), 'a c', uses 'c', which is no token");
   EXPECT_EQ(refusal_with([](W& w) {
+              letters(w, "gpt-2", {"a b"}, {1, 1, 3, 3});
+            }),
+            "tokenizer.ggml.merges: merge 0 (counted from 0) uses 'ab', which is a control or added token");
+  EXPECT_EQ(refusal_with([](W& w) {
               letters(w, "gpt-2", {}, {1, 1, 1});
             }),
             "tokenizer.ggml.token_type has 3 elements, there are 4 tokens");
