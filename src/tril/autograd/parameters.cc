@@ -1,11 +1,15 @@
 #include "tril/autograd/parameters.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
+
+#include "tril/base/memory.h"
 
 namespace tril {
 namespace {
@@ -32,8 +36,10 @@ void Parameters::allocate() {
   if (memory_ == nullptr) throw std::bad_alloc();
   void* start = memory_.get();
   start = std::align(kAlign, room - kAlign, start, room);
+  prefer_large_pages(start, static_cast<size_t>(bytes));
   values_ = {{flat_count_}, dtype_, start};
   grads_ = {{flat_count_}, dtype_, static_cast<char*>(start) + bytes};
+  untouched_ = std::make_unique<bool[]>(infos_.size());
 }
 
 void Parameters::borrow(int i, const void* data) {
@@ -61,9 +67,14 @@ Tensor Parameters::view(const Tensor& flat, int i) const {
 
 void Parameters::zero_grads() {
   if (!grads_.exists()) return;
-  for (const auto& [offset, count] : trained_ranges())
-    std::memset(static_cast<char*>(grads_.data) + offset * size_of(dtype_), 0,
-                static_cast<size_t>(count * size_of(dtype_)));
+  for (int i = 0; i < size(); ++i)
+    info(i).frozen ? settle(i) : static_cast<void>(untouched_[static_cast<size_t>(i)] = true);
+}
+
+void Parameters::settle(int i) const {
+  if (untouched_ == nullptr || !std::exchange(untouched_[static_cast<size_t>(i)], false)) return;
+  const Tensor grad = view(grads_, i);
+  std::memset(grad.data, 0, static_cast<size_t>(grad.bytes()));
 }
 
 std::vector<std::pair<int64_t, int64_t>> Parameters::trained_ranges() const {

@@ -47,18 +47,34 @@ class Parameters {
   int64_t count() const;
 
   Tensor value(int i) const { return view(values_, i); }
-  Tensor grad(int i) const { return view(grads_, i); }
+  Tensor grad(int i) const {
+    settle(i);
+    return view(grads_, i);
+  }
   /// The flat buffers, gaps included.
   Tensor flat_values() const { return values_; }
-  Tensor flat_grads() const { return grads_; }
-  /// Of what is not frozen; the rest has none, and its buffer is never touched.
+  Tensor flat_grads() const {
+    for (int i = 0; i < size(); ++i) settle(i);
+    return grads_;
+  }
+  /// All gradients count as zero; memory is written when the first is added or asked for. Of what is not
+  /// frozen; the rest has none, and its buffer is never touched.
   void zero_grads();
   /// Where the parameters that are not frozen lie in the flat buffers, gaps included: offset and count,
   /// rising, neighbours as one.
   std::vector<std::pair<int64_t, int64_t>> trained_ranges() const;
 
+  /// A gradient's memory and, while nothing has been added, a flag that it holds leftovers and counts as zero
+  /// (autograd/tape.h clears it).
+  struct Gradient {
+    void* data;
+    bool* untouched;
+  };
+  Gradient unsettled_grad(int i) const { return {view(grads_, i).data, untouched_.get() + i}; }
+
  private:
   Tensor view(const Tensor& flat, int i) const;
+  void settle(int i) const;
 
   DType dtype_;
   std::vector<ParameterInfo> infos_;
@@ -67,7 +83,8 @@ class Parameters {
     void operator()(void* p) const;
   };
   std::unique_ptr<void, Free> memory_;
-  Tensor values_, grads_;  // the flat buffers
+  std::unique_ptr<bool[]> untouched_;  // by parameter
+  Tensor values_, grads_;              // the flat buffers
 };
 
 }  // namespace tril

@@ -48,5 +48,20 @@ TEST(Parameters, ZeroGradsClearsOnlyGradients) {
   EXPECT_EQ(p.grad(0).at(2), 0);
 }
 
+// After zero_grads() leftovers stay in memory until somebody asks; whoever asks finds zeros.
+TEST(Parameters, GradientsAreClearedWhenTheyAreAskedFor) {
+  Parameters p(DType::f32);
+  const int a = p.add("a", {3}), b = p.add("b", {2});
+  p.allocate();
+  EXPECT_FALSE(*p.unsettled_grad(a).untouched);
+  p.grad(a).as<float>()[1] = p.grad(b).as<float>()[0] = 5;
+  p.zero_grads();
+  EXPECT_TRUE(*p.unsettled_grad(a).untouched);
+  EXPECT_EQ(p.grad(a).at(1), 0);
+  EXPECT_FALSE(*p.unsettled_grad(a).untouched);
+  const Tensor all = p.flat_grads();
+  for (int64_t i = 0; i < all.count(); ++i) EXPECT_EQ(all.at(i), 0);
+}
+
 }  // namespace
 }  // namespace tril

@@ -13,8 +13,8 @@ Tape::Tape(TapeOptions options) : options_(options) {
   if (options.counting) arena_.count_only();
 }
 
-Node* Tape::new_node(Tensor value, void* grad) {
-  return new (arena_.allocate(sizeof(Node))) Node{value, grad};
+void Var::clear() const {
+  std::memset(node_->grad, 0, static_cast<size_t>(node_->value.bytes()));
 }
 
 Var Tape::constant(Tensor value) {
@@ -26,14 +26,29 @@ Var Tape::leaf(Tensor value, void* grad) {
 }
 
 Var Tape::parameter(const Parameters& parameters, int index) {
-  const bool frozen = parameters.info(index).frozen;
-  return leaf(parameters.value(index), frozen ? nullptr : parameters.grad(index).data);
+  if (!options_.record || parameters.info(index).frozen) return constant(parameters.value(index));
+  const Parameters::Gradient grad = parameters.unsettled_grad(index);
+  Node* const node = new_node(parameters.value(index), grad.data);
+  node->untouched = grad.untouched;
+  return Var(node);
+}
+
+Var Tape::alias(Var x, Shape shape) {
+  assert(shape.count() == x.count());
+  Node* const node = new_node({shape, x.value().dtype, x.value().data}, x.node_->grad);
+  node->untouched = x.node_->untouched;
+  return Var(node);
 }
 
 Var Tape::make(Shape shape, bool wants_grad) {
   const Tensor value = arena_.tensor(shape, options_.dtype);
-  const bool grad = wants_grad && options_.record;
-  return Var(new_node(value, grad ? arena_.zeros(shape, options_.dtype).data : nullptr));
+  Node* const node = new_node(value, nullptr);
+  if (wants_grad && options_.record) {
+    node->grad = arena_.tensor(shape, options_.dtype).data;
+    node->own = !counting();
+    node->untouched = &node->own;
+  }
+  return Var(node);
 }
 
 void Tape::copy(Var from, Var to) const {
@@ -45,7 +60,7 @@ void Tape::copy(Var from, Var to) const {
 // The gradient of a part's kept result becomes that of the result just made again, whose own is all zeros.
 void Tape::send_gradient(Var from, Var to) const {
   if (!to.wants_grad() || counting()) return;
-  std::memcpy(to.grad().data, from.grad().data, static_cast<size_t>(to.value().bytes()));
+  std::memcpy(to.share<char>().at, from.grad().data, static_cast<size_t>(to.value().bytes()));
 }
 
 // Reverse order is right: when a record runs, every record made after it has run, and only those can have

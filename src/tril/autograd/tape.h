@@ -22,10 +22,20 @@ namespace tril {
 /// reference: plain loops, the definition. fast: float, vectorised, threaded.
 enum class Engine : uint8_t { reference, fast };
 
-/// A value on the tape and, where it is wanted, its gradient of the same shape and type.
+/// A value on the tape and, where it is wanted, its gradient of the same shape and type. Memory for gradients
+/// is not cleared: what nothing was added to yet holds leftovers and counts as zero.
 struct Node {
   Tensor value;
   void* grad = nullptr;
+  bool* untouched = nullptr;  // null: something is there, and is added to
+  bool own = false;           // what `untouched` may point to
+};
+
+/// Where an op's part of a gradient goes, and whether it is added to what is there or is the first.
+template <class T>
+struct Share {
+  T* at = nullptr;
+  bool add = true;
 };
 
 /// A handle on a Node; copying it is free. Valid until the tape is reset.
@@ -41,19 +51,36 @@ class Var {
   int64_t cols() const { return node_->value.shape.cols(); }
   int64_t count() const { return node_->value.count(); }
   bool wants_grad() const { return node_->grad != nullptr; }
-  Tensor grad() const { return {node_->value.shape, node_->value.dtype, node_->grad}; }
+  Tensor grad() const {
+    settle();
+    return {node_->value.shape, node_->value.dtype, node_->grad};
+  }
   template <class T>
   T* v() const {
     return node_->value.as<T>();
   }
-  /// Null where no gradient is wanted.
+  /// To be added to. Null where no gradient is wanted.
   template <class T>
   T* g() const {
+    settle();
     return static_cast<T*>(node_->grad);
+  }
+  /// For an op that can write as well as add, which saves a pass over the memory: it must write every number
+  /// where `add` is false. `at` is null where no gradient is wanted.
+  template <class T>
+  Share<T> share() const {
+    const bool first = node_->untouched != nullptr && std::exchange(*node_->untouched, false);
+    return {static_cast<T*>(node_->grad), !first};
   }
   bool operator==(const Var&) const = default;
 
  private:
+  friend class Tape;
+  void settle() const {
+    if (node_->untouched != nullptr && std::exchange(*node_->untouched, false)) clear();
+  }
+  void clear() const;
+
   Node* node_ = nullptr;
 };
 
@@ -89,10 +116,13 @@ class Tape {
   Var constant(Tensor value);
   /// A value whose gradient is added into `grad`.
   Var leaf(Tensor value, void* grad);
+  /// The numbers and the gradient of x in another shape of as many.
+  Var alias(Var x, Shape shape);
   /// A parameter; its gradient goes to the flat buffer, unless it is frozen or the tape does not record.
   Var parameter(const Parameters& parameters, int index);
 
-  /// An uninitialised result of the tape's dtype; with `wants_grad` and recording it has a gradient of zeros.
+  /// An uninitialised result of the tape's dtype; with `wants_grad` and recording it has a gradient, still
+  /// untouched.
   Var make(Shape shape, bool wants_grad);
 
   /// Runs part() and returns its result, which has this shape. Where nothing is recorded or traced, all
@@ -168,7 +198,7 @@ class Tape {
   }
   void run_back(size_t first);
   void send_gradient(Var from, Var to) const;
-  Node* new_node(Tensor value, void* grad);
+  Node* new_node(Tensor value, void* grad) { return new (arena_.allocate(sizeof(Node))) Node{value, grad}; }
   void copy(Var from, Var to) const;
 
   TapeOptions options_;

@@ -126,5 +126,33 @@ TEST_F(TapeTest, FrozenParameterGetsNoGradient) {
   EXPECT_EQ(p.grad(1).at(0), 2);
 }
 
+// The first share of a gradient may be written; all later ones are added, and what nobody touched is zero.
+TEST(Tape, TellsWhichShareIsTheFirst) {
+  Tape tape;
+  const Var y = tape.make({2}, true);
+  const Share<float> first = y.share<float>(), second = y.share<float>();
+  EXPECT_FALSE(first.add);
+  EXPECT_TRUE(second.add);
+  EXPECT_EQ(first.at, second.at);
+  first.at[0] = 1, first.at[1] = 2;
+  y.g<float>()[1] += 3;
+  EXPECT_EQ(y.grad().at(0), 1);
+  EXPECT_EQ(y.grad().at(1), 5);
+  const Var untouched = tape.make({2}, true);
+  EXPECT_EQ(untouched.grad().at(0), 0);
+  EXPECT_TRUE(untouched.share<float>().add);
+  const Var unwanted = tape.make({2}, false);
+  EXPECT_EQ(unwanted.share<float>().at, nullptr);
+}
+
+TEST(Tape, AnAliasSharesNumbersAndGradient) {
+  Tape tape;
+  const Var x = tape.make({2, 3}, true), flat = tape.alias(x, {6});
+  EXPECT_EQ(flat.shape(), (Shape{6}));
+  EXPECT_EQ(flat.v<float>(), x.v<float>());
+  EXPECT_FALSE(flat.share<float>().add);
+  EXPECT_TRUE(x.share<float>().add);
+}
+
 }  // namespace
 }  // namespace tril

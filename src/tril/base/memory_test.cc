@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -17,6 +18,15 @@ TEST(Memory, PeakGrowsWithWhatIsTouchedAndFitsTheMachine) {
   EXPECT_GE(after, before);
   EXPECT_GE(after, int64_t{64} << 20);
   EXPECT_LE(after, machine_memory());
+}
+
+// It changes no number, whatever the place and the length, also where something stands already.
+TEST(Memory, LargePagesChangeNothing) {
+  std::vector<char> block(size_t{9} << 20, 'x');
+  for (size_t start : {size_t{0}, size_t{1}, size_t{3} << 20})
+    for (size_t bytes : {size_t{0}, size_t{100}, size_t{5} << 20})
+      prefer_large_pages(block.data() + start, bytes);
+  EXPECT_EQ(std::count(block.begin(), block.end(), 'x'), int64_t{9} << 20);
 }
 
 TEST(Memory, RoomThatIsNotThereIsRefused) {

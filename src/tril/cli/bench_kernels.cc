@@ -9,6 +9,7 @@
 #include "tril/base/build_info.h"
 #include "tril/base/clock.h"
 #include "tril/base/error.h"
+#include "tril/base/memory.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
@@ -48,7 +49,10 @@ Json measure_machine(double seconds) {
       best_time(seconds, [&] { parallel_for(cores, [&](int64_t) { peak::multiply_add(rounds); }); });
   // Larger than any cache where there is time to fill it; a very short measurement reads a little.
   const int64_t numbers = std::clamp<int64_t>(static_cast<int64_t>(seconds * 1e9), 1 << 16, int64_t{1} << 26);
-  const std::vector<float> large(static_cast<size_t>(numbers), 1.0f);
+  std::vector<float> large;
+  large.reserve(static_cast<size_t>(numbers));
+  prefer_large_pages(large.data(), static_cast<size_t>(numbers) * sizeof(float));  // as weights have them
+  large.resize(static_cast<size_t>(numbers), 1.0f);
   std::vector<float> sums(static_cast<size_t>(cores));
   const auto read_piece = [&](int64_t i) {
     const int64_t begin = numbers * i / cores, end = numbers * (i + 1) / cores;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tril/base/clock.h"
+#include "tril/base/memory.h"
 #include "tril/base/table.h"
 #include "tril/base/threads.h"
 #include "tril/cli/bench_rows.h"
@@ -43,7 +44,10 @@ std::vector<int32_t> drawn_ids(int64_t count, int64_t vocabulary) {
 // The bytes that memory gives in a second, all threads reading.
 double read_rate() {
   constexpr int64_t kNumbers = int64_t{1} << 26, kPieces = 64;
-  const std::vector<float> large(kNumbers, 1.0f);
+  std::vector<float> large;
+  large.reserve(kNumbers);
+  prefer_large_pages(large.data(), kNumbers * sizeof(float));  // as weights have them
+  large.resize(kNumbers, 1.0f);
   std::vector<float> sums(kPieces);
   double best = 0;
   for (int round = 0; round < 5; ++round) {

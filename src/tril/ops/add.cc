@@ -38,11 +38,13 @@ void forward_fast(int64_t n, int64_t period, const float* a, const float* b, flo
 }
 
 // db is cut into columns, so that each number of it is summed by one thread, in the order of the repeats.
-void backward_fast(int64_t n, int64_t period, const float* dy, float* da, float* db) {
+void backward_fast(int64_t n, int64_t period, const float* dy, Share<float> da, float* db) {
   constexpr int64_t kChunk = 1 << 15;
-  if (da != nullptr) {
+  if (da.at != nullptr) {
     parallel_for(pieces_of(n, kChunk), [&](int64_t piece) {
-      rows::accumulate(dy + piece * kChunk, da + piece * kChunk, std::min(kChunk, n - piece * kChunk));
+      const int64_t start = piece * kChunk, count = std::min(kChunk, n - start);
+      if (da.add) return rows::accumulate(dy + start, da.at + start, count);
+      std::copy_n(dy + start, count, da.at + start);
     });
   }
   if (db == nullptr) return;
@@ -72,7 +74,10 @@ Var add(Tape& tape, Var a, Var b) {
   if (n == 0) return y;
   if (tape.fast()) {
     forward_fast(n, period, a.v<float>(), b.v<float>(), y.v<float>());
-    tape.on_backward([=] { backward_fast(n, period, y.g<float>(), a.g<float>(), b.g<float>()); });
+    tape.on_backward([=] {
+      const Share<float> da = a.share<float>();  // before b's, which may be the same
+      backward_fast(n, period, y.g<float>(), da, b.g<float>());
+    });
     return y;
   }
   with_real(tape.dtype(), [&](auto zero) {

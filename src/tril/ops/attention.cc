@@ -170,6 +170,14 @@ void lay_documents(Arena& arena, const Tensor& lengths, const Shape& q, Layout& 
   s.first_row = row, s.first_pair = pair;
 }
 
+/// Room for the weights; [B, H, Tq, Tk] where they are not the fast loops' own.
+Tensor make_weights(Tape& tape, const Layout& s, const DropoutMask& mask) {
+  if (tape.fast()) return tape.arena().tensor({attention_fast::kept_numbers(s, mask)}, DType::f32);
+  const bool documents = s.first_row != nullptr;
+  const Shape shape = documents ? Shape{s.pairs() * s.heads} : Shape{s.batch, s.heads, s.queries, s.keys};
+  return tape.arena().tensor(shape, tape.dtype());
+}
+
 }  // namespace
 
 Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, Var pad) {
@@ -182,10 +190,9 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
   if (options.lengths.exists()) lay_documents(tape.arena(), options.lengths, q.shape(), s);
   const bool documents = options.lengths.exists();
   const bool wants = q.wants_grad() || k.wants_grad() || v.wants_grad();
-  const Shape shape = documents ? Shape{s.pairs() * s.heads} : Shape{s.batch, s.heads, s.queries, s.keys};
-  const Tensor weights = tape.arena().tensor(shape, tape.dtype());
-  Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   const DropoutMask mask = next_mask(tape, options.dropout);
+  const Tensor weights = make_weights(tape, s, mask);
+  Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   if (tape.counting()) {
     if (tape.fast()) tape.arena().tensor({wants || mask.drops() ? s.pairs() * s.kv_heads : 0}, DType::f32);
     return messages;
@@ -224,7 +231,7 @@ Var attention(Tape& tape, Var q, const CacheView& cache, const AttentionOptions&
   const OpScope scope(tape, "attention", {q});
   assert(!q.wants_grad());
   const Layout s = layout_of(q.shape(), cache.keys.shape, cache.values.shape, cache.length, options);
-  const Tensor weights = tape.arena().tensor({s.batch, s.heads, s.queries, s.keys}, tape.dtype());
+  const Tensor weights = make_weights(tape, s, {});
   Var messages = tape.make({s.batch, s.queries, s.m_width()}, false);
   with_real(tape.dtype(), [&](auto zero) {
     using T = decltype(zero);

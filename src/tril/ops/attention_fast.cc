@@ -262,12 +262,16 @@ NarrowAttention narrow(const Layout& s, const Head& at) {
   return {at.queries, at.keys, s.q_width(), s.head_k, at.pad, at.visible, static_cast<float>(s.scale)};
 }
 
+/// body(the example's first head, where its kept weights begin)
 template <class Body>
 void each_example(const Layout& s, const Body& body) {
   const int64_t pairs = s.batch == 0 ? 0 : s.pairs() / s.batch;
   const int64_t grain = rows_per_piece(pairs * s.q_width());
   parallel_for(pieces_of(s.batch, grain), [&](int64_t piece) {
-    for (int64_t b = piece * grain; b < std::min(s.batch, (piece + 1) * grain); ++b) body(s.head(b, 0));
+    for (int64_t b = piece * grain; b < std::min(s.batch, (piece + 1) * grain); ++b) {
+      const Head at = s.head(b, 0);
+      body(at, attention_narrow_place(s.pairs_before(b), at.q / s.q_width(), s.q_width()));
+    }
   });
 }
 
@@ -276,8 +280,8 @@ void each_example(const Layout& s, const Body& body) {
 void forward(const Layout& s, const DropoutMask& mask, const float* q, const float* k, const float* v,
              float* w, float* m, float* scratch) {
   if (!mask.drops() && is_narrow(s))
-    return each_example(s, [&](const Head& at) {
-      attention_narrow(narrow(s, at), q + at.q, k + at.k, v + at.v, w + at.w, m + at.m);
+    return each_example(s, [&](const Head& at, int64_t place) {
+      attention_narrow(narrow(s, at), q + at.q, k + at.k, v + at.v, w + place, m + at.m);
     });
   each_head(s, [&](const Head& at, int64_t place) {
     forward_head(s, at, mask, q + at.q, k + at.k, v + at.v, w + at.w, m + at.m,
@@ -289,8 +293,8 @@ void backward(const Layout& s, const DropoutMask& mask, const float* q, const fl
               const float* w, const float* dm, float* dq, float* dk, float* dv, float* scratch) {
   const auto shift = [](float* p, int64_t by) { return p == nullptr ? nullptr : p + by; };
   if (!mask.drops() && is_narrow(s))
-    return each_example(s, [&](const Head& at) {
-      attention_narrow_backward(narrow(s, at), q + at.q, k + at.k, v + at.v, w + at.w, dm + at.m,
+    return each_example(s, [&](const Head& at, int64_t place) {
+      attention_narrow_backward(narrow(s, at), q + at.q, k + at.k, v + at.v, w + place, dm + at.m,
                                 shift(dq, at.q), shift(dk, at.k), shift(dv, at.v));
     });
   each_head(s, [&](const Head& at, int64_t place) {
@@ -299,18 +303,23 @@ void backward(const Layout& s, const DropoutMask& mask, const float* q, const fl
   });
 }
 
+int64_t kept_numbers(const Layout& s, const DropoutMask& mask) {
+  if (mask.drops() || !is_narrow(s)) return s.pairs() * s.heads;
+  const int64_t queries = s.first_row != nullptr ? s.first_row[s.batch] : s.batch * s.queries;
+  return attention_narrow_place(s.pairs(), queries, s.q_width());
+}
+
 Tensor by_head(Arena& arena, const Layout& s, const DropoutMask& mask, const Tensor& w) {
-  if (mask.drops() || !is_narrow(s)) return w;
-  const Tensor out = arena.zeros({s.batch, s.heads, s.queries, s.keys}, DType::f32);
-  for (int64_t b = 0; b < s.batch; ++b) {
-    const float* from = w.as<float>() + s.head(b, 0).w;
-    for (int64_t h = 0; h < s.heads; ++h) {
-      const Head at = s.head(b, h);
-      for (int64_t i = 0; i < at.queries; ++i)
-        for (int64_t j = at.first(i); j < at.end(i); ++j)
-          out.as<float>()[at.w + i * at.keys + j] = from[(i * at.keys + j) * s.heads + h];
-    }
-  }
+  const Shape shape{s.batch, s.heads, s.queries, s.keys};
+  if (mask.drops() || !is_narrow(s)) return {shape, w.dtype, w.data};
+  const Tensor out = arena.zeros(shape, DType::f32);
+  each_example(s, [&](const Head& example, int64_t place) {
+    for (int64_t h = 0; h < s.heads; ++h)
+      for (int64_t i = 0; i < example.queries; ++i)
+        for (int64_t j = example.first(i); j < example.end(i); ++j)
+          out.as<float>()[example.w + (h * example.queries + i) * example.keys + j] =
+              attention_narrow_weight(narrow(s, example), w.as<float>() + place, h, i, j);
+  });
   return out;
 }
 

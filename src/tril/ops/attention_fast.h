@@ -9,7 +9,10 @@
 
 namespace tril::attention_fast {
 
-/// Shapes as in attention.h; w [B · H · Tq · Tk] is kept for backward, in an order of its own (by_head()).
+/// How many numbers forward() keeps as weights.
+int64_t kept_numbers(const AttentionLayout& s, const DropoutMask& mask);
+
+/// Shapes as in attention.h; w [kept_numbers()] is kept for backward, in an order of its own (by_head()).
 /// `scratch` [pairs · kv_heads] may be null where nothing is dropped.
 void forward(const AttentionLayout& s, const DropoutMask& mask, const float* q, const float* k,
              const float* v, float* w, float* m, float* scratch);

@@ -19,6 +19,9 @@ constexpr size_t kMostLanes = HWY_MAX_BYTES / sizeof(float);
 bool IsNarrow(int64_t, int64_t, int64_t) {
   return false;
 }
+float NarrowWeight(const NarrowAttention&, const float*, int64_t, int64_t, int64_t) {
+  return 0;
+}
 void Narrow(const NarrowAttention&, const float*, const float*, const float*, float*, float*) {}
 void NarrowBackward(const NarrowAttention&, const float*, const float*, const float*, const float*,
                     const float*, float*, float*, float*) {}
@@ -30,99 +33,145 @@ bool IsNarrow(int64_t head, int64_t width, int64_t keys) {
   return fits && width % lanes == 0 && keys <= kMostNarrowKeys;
 }
 
-// In every lane the sum over the lanes of its head.
-template <int kHead>
-HWY_INLINE V head_sum(V v) {
-  v = hn::Add(v, hn::Shuffle2301(v));
-  v = hn::Add(v, hn::Shuffle1032(v));
-  if constexpr (kHead >= 8) v = hn::Add(v, hn::SwapAdjacentBlocks(v));
-  if constexpr (kHead >= 16) v = hn::Add(v, hn::ReverseBlocks(D(), v));
-  return v;
+// Numbers of four keys for each head of a vector: a block of four lanes has them side by side, and where a
+// head is wider than a block, each of its blocks has all four. `kept` has one vector for four keys of one
+// query.
+HWY_INLINE int64_t place_of(const NarrowAttention& a, int64_t column, int64_t i, int64_t four) {
+  const int64_t fours = (a.keys + 3) / 4, lanes = static_cast<int64_t>(hn::Lanes(D()));
+  return (column / lanes * a.queries + i) * fours * lanes + four * lanes;
 }
 
-// A number for each head of a vector, stored side by side and spread over the heads' lanes.
-class PerHead {
- public:
-  explicit PerHead(int64_t head) : part_(hn::Lanes(D()) / static_cast<size_t>(head)) {
-    HWY_ALIGN int32_t lanes[kMostLanes] = {};
-    const auto size = static_cast<size_t>(head), all = hn::Lanes(D());
-    for (size_t i = 0; i < all; ++i) lanes[i] = static_cast<int32_t>(i * size % all);
-    pick_ = hn::SetTableIndices(D(), lanes);
-    for (size_t i = 0; i < all; ++i) lanes[i] = static_cast<int32_t>(i / size);
-    spread_ = hn::SetTableIndices(D(), lanes);
-  }
-  HWY_INLINE V load(const float* x) const { return hn::TableLookupLanes(part_.load(x), spread_); }
-  HWY_INLINE void store(V v, float* y) const { part_.store(hn::TableLookupLanes(v, pick_), y); }
+float NarrowWeight(const NarrowAttention& a, const float* kept, int64_t h, int64_t i, int64_t j) {
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(D())), column = h * a.head;
+  const int64_t from_first = j - a.visible.first(i, a.pad);
+  return kept[place_of(a, column, i, from_first / 4) + column % lanes + from_first % 4];
+}
 
- private:
-  Rest part_;
-  decltype(hn::SetTableIndices(D(), static_cast<const int32_t*>(nullptr))) pick_, spread_;
-};
+// The sums over each head's lanes of four products.
+template <int kHead>
+HWY_INLINE V four_head_sums(V p0, V p1, V p2, V p3) {
+  const D d;
+  const hn::RepartitionToWide<D> wide;
+  const auto p01 = hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, p0, p1), hn::InterleaveUpper(d, p0, p1)));
+  const auto p23 = hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, p2, p3), hn::InterleaveUpper(d, p2, p3)));
+  V sums = hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, p01, p23)),
+                   hn::BitCast(d, hn::InterleaveUpper(wide, p01, p23)));
+  if constexpr (kHead >= 8) sums = hn::Add(sums, hn::SwapAdjacentBlocks(sums));
+  if constexpr (kHead >= 16) sums = hn::Add(sums, hn::ReverseBlocks(d, sums));
+  return sums;
+}
+
+// Of the four in each block, in all four lanes.
+HWY_INLINE V block_sum(V v) {
+  v = hn::Add(v, hn::Shuffle2301(v));
+  return hn::Add(v, hn::Shuffle1032(v));
+}
+HWY_INLINE V block_max(V v) {
+  v = hn::Max(v, hn::Shuffle2301(v));
+  return hn::Max(v, hn::Shuffle1032(v));
+}
+
+// x's dot products with four rows of y that begin `distance` apart; of `count` < 4 the others are
+// `otherwise`.
+template <int kHead>
+HWY_INLINE V four_dots(V x, const float* y, int64_t distance, int64_t count, V otherwise) {
+  const D d;
+  const V p0 = hn::Mul(x, hn::LoadU(d, y));
+  if (count >= 4)
+    return four_head_sums<kHead>(p0, hn::Mul(x, hn::LoadU(d, y + distance)),
+                                 hn::Mul(x, hn::LoadU(d, y + 2 * distance)),
+                                 hn::Mul(x, hn::LoadU(d, y + 3 * distance)));
+  const V none = hn::Zero(d), p1 = count > 1 ? hn::Mul(x, hn::LoadU(d, y + distance)) : none,
+          p2 = count > 2 ? hn::Mul(x, hn::LoadU(d, y + 2 * distance)) : none;
+  const V sums = four_head_sums<kHead>(p0, p1, p2, none);
+  const auto lane = hn::And(hn::Iota(hn::RebindToSigned<D>(), 0), hn::Set(hn::RebindToSigned<D>(), 3));
+  const auto inside = hn::Lt(lane, hn::Set(hn::RebindToSigned<D>(), static_cast<int32_t>(count)));
+  return hn::IfThenElse(hn::RebindMask(d, inside), sums, otherwise);
+}
+
+// body(j, weight of key j in its heads' lanes) for up to four keys.
+template <class Body>
+HWY_INLINE void each_of_four(V four, int64_t count, const Body& body) {
+  body(0, hn::Broadcast<0>(four));
+  if (count > 1) body(1, hn::Broadcast<1>(four));
+  if (count > 2) body(2, hn::Broadcast<2>(four));
+  if (count > 3) body(3, hn::Broadcast<3>(four));
+}
 
 template <int kHead>
-HWY_INLINE void forward(const NarrowAttention& a, const float* q, const float* k, const float* v, float* w,
+HWY_INLINE void forward(const NarrowAttention& a, const float* q, const float* k, const float* v, float* kept,
                         float* m) {
   const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), heads = a.width / kHead;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
   const V none = hn::Set(d, -std::numeric_limits<float>::infinity()), scale = hn::Set(d, a.scale);
-  const PerHead per_head(kHead);
-  HWY_ALIGN float row[kMostNarrowKeys * kMostLanes];
+  const V no_number = hn::Set(d, std::numeric_limits<float>::quiet_NaN()), zero = hn::Zero(d);
+  HWY_ALIGN float row[kMostNarrowKeys / 4 * kMostLanes];
   for (int64_t c = 0; c < a.width; c += lanes)
     for (int64_t i = 0; i < a.queries; ++i) {
-      const int64_t first = a.visible.first(i, a.pad), end = a.visible.end(i);
+      const int64_t first = a.visible.first(i, a.pad), count = a.visible.end(i) - first;
+      const int64_t start = first * a.width + c, fours = (count + 3) / 4;
       const V query = hn::Mul(hn::LoadU(d, q + i * a.width + c), scale);
-      V top = none, sum = hn::Zero(d), message = sum;
+      V top = none, sum = zero, message = zero;
       auto nan = hn::IsNaN(none);  // the exponential below makes 0 of a NaN
-      for (int64_t j = first; j < end; ++j) {
-        const V score = head_sum<kHead>(hn::Mul(query, hn::LoadU(d, k + j * a.width + c)));
-        top = hn::Max(top, score);
-        nan = hn::Or(nan, hn::IsNaN(score));
-        hn::Store(score, d, row + j * lanes);
+      for (int64_t f = 0; f < fours; ++f) {
+        const V scores = four_dots<kHead>(query, k + start + 4 * f * a.width, a.width, count - 4 * f, none);
+        top = hn::Max(top, scores);
+        nan = hn::Or(nan, hn::IsNaN(scores));
+        hn::Store(scores, d, row + f * lanes);
       }
+      top = block_max(top);
       top = hn::IfThenZeroElse(hn::Eq(top, none), top);
-      for (int64_t j = first; j < end; ++j) {
-        const V weight = hn::Exp(d, hn::Sub(hn::Load(d, row + j * lanes), top));
-        sum = hn::Add(sum, weight);
-        message = hn::MulAdd(weight, hn::LoadU(d, v + j * a.width + c), message);
-        hn::Store(weight, d, row + j * lanes);
+      for (int64_t f = 0; f < fours; ++f) {
+        const V weights = hn::Exp(d, hn::Sub(hn::Load(d, row + f * lanes), top));
+        sum = hn::Add(sum, weights);
+        hn::Store(weights, d, row + f * lanes);
+        const float* values = v + start + 4 * f * a.width;
+        each_of_four(weights, count - 4 * f, [&](int64_t j, V weight) {
+          message = hn::MulAdd(weight, hn::LoadU(d, values + j * a.width), message);
+        });
       }
-      V share = hn::IfThenZeroElse(hn::Eq(sum, hn::Zero(d)), hn::Div(hn::Set(d, 1), sum));
-      share = hn::IfThenElse(nan, hn::Set(d, std::numeric_limits<float>::quiet_NaN()), share);
+      sum = block_sum(hn::IfThenElse(nan, no_number, sum));
+      const V share = hn::IfThenZeroElse(hn::Eq(sum, zero), hn::Div(hn::Set(d, 1), sum));
       hn::StoreU(hn::Mul(message, share), d, m + i * a.width + c);
-      if (w == nullptr) continue;
-      float* kept = w + i * a.keys * heads + c / kHead;
-      for (int64_t j = first; j < end; ++j)
-        per_head.store(hn::Mul(hn::Load(d, row + j * lanes), share), kept + j * heads);
+      if (kept == nullptr) continue;
+      float* to = kept + place_of(a, c, i, 0);
+      for (int64_t f = 0; f < fours; ++f)
+        hn::StoreU(hn::Mul(hn::Load(d, row + f * lanes), share), d, to + f * lanes);
     }
 }
 
 template <int kHead>
 HWY_INLINE void backward(const NarrowAttention& a, const float* q, const float* k, const float* v,
-                         const float* w, const float* dm, float* dq, float* dk, float* dv) {
+                         const float* kept, const float* dm, float* dq, float* dk, float* dv) {
   const D d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), heads = a.width / kHead;
-  const V scale = hn::Set(d, a.scale);
-  const PerHead per_head(kHead);
-  HWY_ALIGN float row[kMostNarrowKeys * kMostLanes];
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V scale = hn::Set(d, a.scale), zero = hn::Zero(d);
+  HWY_ALIGN float row[kMostNarrowKeys / 4 * kMostLanes];
   const auto add = [&](V x, V y, float* to) { hn::StoreU(hn::MulAdd(x, y, hn::LoadU(d, to)), d, to); };
   for (int64_t c = 0; c < a.width; c += lanes)
     for (int64_t i = 0; i < a.queries; ++i) {
-      const int64_t first = a.visible.first(i, a.pad), end = a.visible.end(i), here = i * a.width + c;
-      const float* kept = w + i * a.keys * heads + c / kHead;
+      const int64_t first = a.visible.first(i, a.pad), count = a.visible.end(i) - first;
+      const int64_t here = i * a.width + c, start = first * a.width + c, fours = (count + 3) / 4;
+      const float* weights = kept + place_of(a, c, i, 0);
       const V up = hn::LoadU(d, dm + here), query = hn::LoadU(d, q + here);
-      V mean = hn::Zero(d), sum = mean;
-      for (int64_t j = first; j < end; ++j) {
-        const V e = head_sum<kHead>(hn::Mul(up, hn::LoadU(d, v + j * a.width + c)));
-        mean = hn::MulAdd(per_head.load(kept + j * heads), e, mean);
-        hn::Store(e, d, row + j * lanes);
+      V mean = zero, sum = zero;
+      for (int64_t f = 0; f < fours; ++f) {
+        const V e = four_dots<kHead>(up, v + start + 4 * f * a.width, a.width, count - 4 * f, zero);
+        mean = hn::MulAdd(hn::LoadU(d, weights + f * lanes), e, mean);
+        hn::Store(e, d, row + f * lanes);
       }
-      for (int64_t j = first; j < end; ++j) {
-        const int64_t there = j * a.width + c;
-        const V weight = per_head.load(kept + j * heads);
-        const V ds = hn::Mul(hn::Mul(weight, scale), hn::Sub(hn::Load(d, row + j * lanes), mean));
-        sum = hn::MulAdd(ds, hn::LoadU(d, k + there), sum);
-        if (dk != nullptr) add(ds, query, dk + there);
-        if (dv != nullptr) add(weight, up, dv + there);
+      mean = block_sum(mean);
+      for (int64_t f = 0; f < fours; ++f) {
+        const int64_t there = start + 4 * f * a.width, left = count - 4 * f;
+        const V weight = hn::LoadU(d, weights + f * lanes);
+        const V ds = hn::Mul(hn::Mul(weight, scale), hn::Sub(hn::Load(d, row + f * lanes), mean));
+        each_of_four(ds, left, [&](int64_t j, V one) {
+          const int64_t at = there + j * a.width;
+          sum = hn::MulAdd(one, hn::LoadU(d, k + at), sum);
+          if (dk != nullptr) add(one, query, dk + at);
+        });
+        if (dv != nullptr)
+          each_of_four(weight, left, [&](int64_t j, V one) { add(one, up, dv + there + j * a.width); });
       }
       if (dq != nullptr) hn::StoreU(hn::Add(hn::LoadU(d, dq + here), sum), d, dq + here);
     }
@@ -149,6 +198,7 @@ HWY_AFTER_NAMESPACE();
 namespace tril {
 namespace rows {
 HWY_EXPORT(IsNarrow);
+HWY_EXPORT(NarrowWeight);
 HWY_EXPORT(Narrow);
 HWY_EXPORT(NarrowBackward);
 }  // namespace rows
@@ -156,6 +206,11 @@ HWY_EXPORT(NarrowBackward);
 bool attention_is_narrow(int64_t head, int64_t width, int64_t keys) {
   using namespace rows;  // where the dispatch table stands
   return HWY_DYNAMIC_DISPATCH(IsNarrow)(head, width, keys);
+}
+
+float attention_narrow_weight(const NarrowAttention& a, const float* w, int64_t h, int64_t i, int64_t j) {
+  using namespace rows;
+  return HWY_DYNAMIC_DISPATCH(NarrowWeight)(a, w, h, i, j);
 }
 
 void attention_narrow(const NarrowAttention& a, const float* q, const float* k, const float* v, float* w,

@@ -21,7 +21,15 @@ struct NarrowAttention {
 /// Whether the machine's vectors suit these heads, and there are no more keys than is worth it.
 bool attention_is_narrow(int64_t head, int64_t width, int64_t keys);
 
-/// w [Tq, Tk, heads] is kept for backward where it is not null; places that the mask hides are not written.
+/// Where examples before this one have that many pairs of positions and that many queries: its first number
+/// in what all keep for backward.
+constexpr int64_t attention_narrow_place(int64_t pairs, int64_t queries, int64_t width) {
+  return (pairs + 3 * queries + 3) / 4 * width;
+}
+/// The weight of head h, query i and visible key j in what was kept.
+float attention_narrow_weight(const NarrowAttention& a, const float* w, int64_t h, int64_t i, int64_t j);
+
+/// The weights are kept in w for backward where it is not null, in an order of their own.
 void attention_narrow(const NarrowAttention& a, const float* q, const float* k, const float* v, float* w,
                       float* m);
 /// Adds to dq, dk and dv, each of which may be null.

@@ -52,7 +52,8 @@ void expect_definition(const Case& c) {
                           c.pad,
                           {c.causal, c.queries, c.keys},
                           1 / std::sqrt(static_cast<float>(c.head))};
-  std::vector<float> w(static_cast<size_t>(c.queries * c.keys * heads)), m(up.size());
+  std::vector<float> w(static_cast<size_t>(attention_narrow_place(c.queries * c.keys, c.queries, c.width)));
+  std::vector<float> m(up.size());
   std::vector<float> found[3] = {std::vector<float>(nq, 0.5f), std::vector<float>(nk, 0.5f),
                                  std::vector<float>(nk, 0.5f)};
   attention_narrow(a, values[0].data(), values[1].data(), values[2].data(), w.data(), m.data());
@@ -69,7 +70,7 @@ TEST(AttentionNarrow, EqualsTheDefinitionInDouble) {
   each_vector_level([&] {
     for (int64_t head : {4, 8, 16})
       for (int64_t width : {16, 48})
-        for (int64_t keys : {1, 7, 33})
+        for (int64_t keys : {1, 2, 3, 7, 33})
           for (const Case& c : {Case{head, width, keys, keys, 0, true},
                                 {head, width, keys, keys, 0, false},
                                 {head, width, 1, keys, 0, true},

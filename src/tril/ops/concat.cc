@@ -5,9 +5,7 @@ namespace tril {
 Var reshape(Tape& tape, Var x, Shape shape) {
   if (shape.count() != x.count())
     shape_error("reshape", "x", x.shape(), std::to_string(shape.count()) + " numbers for " + shape.text());
-  Tensor value = x.value();
-  value.shape = shape;
-  return tape.leaf(value, x.grad().data);
+  return tape.alias(x, shape);
 }
 
 Var concat(Tape& tape, Var x) {

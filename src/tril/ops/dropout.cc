@@ -32,9 +32,9 @@ DropoutMask next_mask(Tape& tape, double p) {
 // The plain loops serve both engines, since the hash is what takes the time; the fast one cuts them for
 // threads.
 Var dropout(Tape& tape, Var x, double p) {
+  if (p == 0 || !tape.recording()) return x;
   const OpScope scope(tape, "dropout", {x});
   const DropoutMask mask = next_mask(tape, p);
-  if (!mask.drops()) return x;
   Var y = tape.make(x.shape(), x.wants_grad());
   if (tape.counting()) return y;
   const int64_t n = x.count(), grain = tape.fast() ? 1 << 14 : std::max<int64_t>(n, 1);
@@ -46,8 +46,11 @@ Var dropout(Tape& tape, Var x, double p) {
     using T = decltype(zero);
     each_piece([&](int64_t a, int64_t b) { forward(a, b, mask, x.v<T>(), y.v<T>()); });
     if (y.wants_grad())
-      tape.on_backward(
-          [=] { each_piece([&](int64_t a, int64_t b) { backward(a, b, mask, y.g<T>(), x.g<T>()); }); });
+      tape.on_backward([=] {
+        const T* dy = y.g<T>();
+        T* dx = x.g<T>();
+        each_piece([&](int64_t a, int64_t b) { backward(a, b, mask, dy, dx); });
+      });
   });
   return y;
 }

@@ -76,12 +76,17 @@ void few_rows(const Gemm& g, const float* a, const float* b, float* c) {
   constexpr int64_t kNumbers = 1 << 16;  // long pieces: memory is read at its best in long runs
   const int64_t grain = std::max<int64_t>(1, kNumbers / g.k);
   parallel_for(pieces_of(g.n, grain), [&](int64_t piece) {
-    for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); ++j)
+    constexpr int64_t kNear = 64;  // rows that stay near while every row of A meets them
+    for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); j += kNear) {
+      const int64_t count = std::min({kNear, (piece + 1) * grain - j, g.n - j});
       for (int64_t i = 0; i < g.m; ++i) {
-        float& out = c[i * g.ldc + j];
-        const float old = g.beta == 0 ? 0 : static_cast<float>(g.beta) * out;
-        out = static_cast<float>(g.alpha) * rows::dot(a + i * g.lda, b + j * g.ldb, g.k) + old;
+        float sums[kNear], *out = c + i * g.ldc + j;
+        rows::dots(a + i * g.lda, b + j * g.ldb, g.ldb, count, g.k, static_cast<float>(g.alpha),
+                   g.beta == 0 ? out : sums);
+        for (int64_t n = 0; n < count && g.beta != 0; ++n)
+          out[n] = sums[n] + static_cast<float>(g.beta) * out[n];
       }
+    }
   });
 }
 
@@ -104,6 +109,32 @@ void small(const Gemm& g, const float* a, const float* b, float* c) {
   transpose(b, g.n, g.k, g.ldb, turned.data());
   p.b_row = g.n;
   small_product(p, a, turned.data(), c);
+}
+
+// Weights stored [N, K] of a depth that the caches hold: each strip of 32 of their rows is turned once, for
+// all rows of A, where the library packs A again for each of its tiles. One thread, GFLOP/s in the library
+// and here: 768 × 512 × 128 233 and 263, 768 × 128 × 512 210 and 252, 256 × 1500 × 160 228 and 246; deeper or
+// with more rows the library is ahead.
+constexpr int64_t kStrip = 32, kDepth = 256;
+
+bool suits_strips(const Gemm& g) {
+  return g.ta == Transpose::no && g.tb == Transpose::yes && (g.beta == 0 || g.beta == 1) && g.m >= 48 &&
+         g.m <= 1024 && g.k <= 2 * kDepth && g.k > 0;
+}
+
+void strips(const Gemm& g, const float* a, const float* b, float* c) {
+  const int64_t grain = std::max<int64_t>(1, kWorthCutting / 4 / (g.m * g.k * kStrip)) * kStrip;
+  parallel_for(pieces_of(g.n, grain), [&](int64_t piece) {
+    alignas(64) float turned[kDepth * kStrip];
+    for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); j += kStrip)
+      for (int64_t k = 0; k < g.k; k += kDepth) {
+        SmallProduct p{.m = g.m, .n = std::min(kStrip, g.n - j), .k = std::min(kDepth, g.k - k)};
+        p.a_row = g.lda, p.b_row = p.n, p.c_row = g.ldc;
+        p.alpha = static_cast<float>(g.alpha), p.add = k > 0 || g.beta == 1;
+        transpose(b + j * g.ldb + k, p.n, p.k, g.ldb, turned);
+        small_product(p, a + k, turned, c + j);
+      }
+  });
 }
 
 }  // namespace
@@ -142,6 +173,7 @@ void gemm(Gemm g, const float* a, const float* b, float* c) {
   if (g.m <= kFewRows && g.ta == Transpose::no && g.tb == Transpose::yes && g.k > 0)
     return few_rows(g, a, b, c);
   if (is_small(g)) return small(g, a, b, c);
+  if (suits_strips(g)) return strips(g, a, b, c);
   const bool cut_rows = g.m >= g.n;
   const int64_t length = cut_rows ? g.m : g.n, tile = tile_length(length);
   if (g.m * g.n * g.k < kWorthCutting || length <= tile) return gemm_one_thread(g, a, b, c);

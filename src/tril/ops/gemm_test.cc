@@ -38,7 +38,8 @@ TEST(Gemm, FastEqualsReferenceOnOddShapesAndStrides) {
                                                                    {4, 0, 4},
                                                                    {4, 4, 0},
                                                                    {130, 260, 70},
-                                                                   {300, 140, 90}})
+                                                                   {300, 140, 90},
+                                                                   {70, 100, 300}})
     for (Transpose ta : {Transpose::no, Transpose::yes})
       for (Transpose tb : {Transpose::no, Transpose::yes})
         for (double beta : {0.0, 1.0}) {
@@ -61,15 +62,17 @@ TEST(Gemm, BetaZeroDoesNotReadTheOldValue) {
 
 TEST(Gemm, SameBitsForAnyNumberOfThreads) {
   const int before = threads();
-  const int64_t m = 300, n = 1500, k = 160;
+  const int64_t m = 300, n = 1500, k = 320;
   const std::vector<float> a = numbers(m * k, 1), b = numbers(k * n, 2);
-  std::vector<float> first;
-  for (int count : {1, 2, 3, 7}) {
-    set_threads(count);
-    std::vector<float> c(static_cast<size_t>(m * n));
-    gemm({.m = m, .n = n, .k = k}, a.data(), b.data(), c.data());
-    if (first.empty()) first = c;
-    EXPECT_EQ(std::memcmp(first.data(), c.data(), c.size() * sizeof(float)), 0) << count << " threads";
+  for (Transpose tb : {Transpose::no, Transpose::yes}) {
+    std::vector<float> first;
+    for (int count : {1, 2, 3, 7}) {
+      set_threads(count);
+      std::vector<float> c(static_cast<size_t>(m * n));
+      gemm({.tb = tb, .m = m, .n = n, .k = k}, a.data(), b.data(), c.data());
+      if (first.empty()) first = c;
+      EXPECT_EQ(std::memcmp(first.data(), c.data(), c.size() * sizeof(float)), 0) << count << " threads";
+    }
   }
   set_threads(before);
 }

@@ -37,6 +37,7 @@ Var last_row(Tape& tape, Var x) {
   const OpScope scope(tape, "last_row", {x});
   if (x.shape().rank() != 3 || x.dim(1) < 1) shape_error("last_row", "x", x.shape(), "[B, T, D] with T ≥ 1");
   const Sizes s{x.dim(0), x.dim(1), x.dim(2)};
+  if (s.positions == 1) return x;
   Var y = tape.make({s.batch, 1, s.width}, x.wants_grad());
   if (tape.counting()) return y;
   with_real(tape.dtype(), [&](auto zero) {

@@ -74,7 +74,7 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var bias, 
                      y.v<float>());
   if (!y.wants_grad()) return;
   tape.on_backward([=] {
-    norm_rows::backward(z, true, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.g<float>(),
+    norm_rows::backward(z, true, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.share<float>(),
                         grad<float>(gain), grad<float>(bias), partial.as<float>());
   });
 }

@@ -57,10 +57,13 @@ void forward_fast(Sizes s, const float* x, const float* w, const float* b, float
   gemm({.tb = Transpose::yes, .m = s.rows, .n = s.out, .k = s.in, .beta = b != nullptr ? 1.0 : 0.0}, x, w, y);
 }
 
-void backward_fast(Sizes s, const float* x, const float* w, const float* dy, float* dx, float* dw,
+// The first share of a gradient is written, so a large weight's needs no zeros before.
+void backward_fast(Sizes s, const float* x, const float* w, const float* dy, Share<float> dx, Share<float> dw,
                    float* db) {
-  if (dx != nullptr) gemm({.m = s.rows, .n = s.in, .k = s.out, .beta = 1}, dy, w, dx);
-  if (dw != nullptr) gemm({.ta = Transpose::yes, .m = s.out, .n = s.in, .k = s.rows, .beta = 1}, dy, x, dw);
+  const auto beta = [](Share<float> to) { return to.add ? 1.0 : 0.0; };
+  if (dx.at != nullptr) gemm({.m = s.rows, .n = s.in, .k = s.out, .beta = beta(dx)}, dy, w, dx.at);
+  if (dw.at != nullptr)
+    gemm({.ta = Transpose::yes, .m = s.out, .n = s.in, .k = s.rows, .beta = beta(dw)}, dy, x, dw.at);
   if (db == nullptr) return;
   constexpr int64_t kColumns = 256;  // each number of db is summed by one thread, in the order of the rows
   parallel_for(pieces_of(s.out, kColumns), [&](int64_t piece) {
@@ -84,8 +87,8 @@ Var linear(Tape& tape, Var x, Var weight, Var bias) {
     forward_fast(s, x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, y.v<float>());
     if (wants)
       tape.on_backward([=] {
-        backward_fast(s, x.v<float>(), weight.v<float>(), y.g<float>(), x.g<float>(), weight.g<float>(),
-                      bias.exists() ? bias.g<float>() : nullptr);
+        backward_fast(s, x.v<float>(), weight.v<float>(), y.g<float>(), x.share<float>(),
+                      weight.share<float>(), bias.exists() ? bias.g<float>() : nullptr);
       });
     return y;
   }

@@ -63,9 +63,9 @@ void backward(const Sizes& s, const T* x, const T* w, const T* b, const int32_t*
   }
 }
 
-// ---- fast: tiles of rows × vocabulary, of a size that follows from the shape alone. Where one tile holds
-// everything (a small vocabulary) backward takes it as forward left it: as logits, or, where nothing bends
-// them, as exp(logit − lse), which is all that backward needs.
+// ---- fast: tiles of rows × vocabulary, of a size that follows from the shape alone. Backward begins with
+// the last one, which it takes as forward left it: as logits, or, where it holds everything (a small
+// vocabulary) and nothing bends them, as exponentials, which are all that backward needs.
 
 constexpr int64_t kTileRows = 2048, kTileNumbers = 1 << 22;  // 16 MB of logits
 constexpr int64_t kBlock = 1024;                             // what stays in the first cache
@@ -77,7 +77,8 @@ struct Tiles {
 
 Tiles tiles_of(const Sizes& s) {
   const int64_t rows = std::clamp<int64_t>(s.rows, 1, kTileRows);
-  return {rows, std::clamp<int64_t>(kTileNumbers / rows, 1, std::max<int64_t>(s.vocabulary, 1))};
+  const int64_t all = std::max<int64_t>(s.vocabulary, 1), count = pieces_of(all, kTileNumbers / rows);
+  return {rows, count == 1 ? all : std::min(all, rows::padded(pieces_of(all, count)))};
 }
 
 struct Tile {
@@ -90,13 +91,17 @@ int64_t distance_of(const Sizes& s, const Tiles& size) {
   return size.one(s) ? rows::padded(s.vocabulary) : size.columns;
 }
 
+// In order, or from the last to the first.
 template <class Body>
-void each_tile(const Sizes& s, const Body& body) {
+void each_tile(const Sizes& s, bool backwards, const Body& body) {
   const Tiles size = tiles_of(s);
-  for (int64_t r = 0; r < s.rows; r += size.rows)
-    for (int64_t v = 0; v < s.vocabulary; v += size.columns)
-      body(Tile{r, std::min(size.rows, s.rows - r), v, std::min(size.columns, s.vocabulary - v),
-                distance_of(s, size)});
+  const int64_t across = pieces_of(s.vocabulary, size.columns), count = pieces_of(s.rows, size.rows) * across;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t n = backwards ? count - 1 - i : i;
+    const int64_t r = n / across * size.rows, v = n % across * size.columns;
+    body(Tile{r, std::min(size.rows, s.rows - r), v, std::min(size.columns, s.vocabulary - v),
+              distance_of(s, size)});
+  }
 }
 
 template <class Body>
@@ -148,7 +153,7 @@ void forward_fast(const Sizes& s, const Values& in, float* tile, float* lse, flo
   double sum = 0;
   constexpr float kNone = -std::numeric_limits<float>::infinity();
   std::fill(lse, lse + s.rows, kNone);
-  each_tile(s, [&](const Tile& t) {
+  each_tile(s, false, [&](const Tile& t) {
     fill_tile(s, t, in, tile);
     each_row(t, [&](int64_t r) {
       const float* row = tile + r * t.distance;
@@ -244,23 +249,34 @@ void add_columns(const Tile& t, const float* tile, float* out) {
   });
 }
 
-enum class Held : uint8_t { nothing, logits, exponentials };  // what a tile has from forward
+enum class Held : uint8_t {
+  nothing,
+  logits,
+  exponentials
+};  // what the tile has of the last tile from forward
 
 void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse, float* inverse,
-                   float factor, float* tile, float* dx, float* dw, float* db) {
-  each_tile(s, [&](const Tile& t) {
-    if (held == Held::nothing) fill_tile(s, t, in, tile);
+                   float factor, float* tile, Share<float> dx, Share<float> dw, float* db) {
+  each_tile(s, true, [&](const Tile& t) {
+    const bool last_rows = t.row + t.rows == s.rows, last_columns = t.column + t.columns == s.vocabulary;
+    if (held == Held::nothing || !last_rows || !last_columns) fill_tile(s, t, in, tile);
     each_rows(t, [&](int64_t first, int64_t end) {
       if (held == Held::exponentials) return kept_gradient(t, in.target, factor, first, end, tile, inverse);
       for (int64_t r = first; r < end; ++r)
         row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, tile + r * t.distance);
     });
-    if (dx != nullptr)
-      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = 1, .lda = t.distance}, tile,
-           in.w + t.column * s.width, dx + t.row * s.width);
-    if (dw != nullptr)
-      gemm({.ta = Transpose::yes, .m = t.columns, .n = s.width, .k = t.rows, .beta = 1, .lda = t.distance},
-           tile, in.x + t.row * s.width, dw + t.column * s.width);
+    const auto beta = [](Share<float> to, bool later) { return to.add || later ? 1.0 : 0.0; };
+    if (dx.at != nullptr)
+      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = beta(dx, !last_columns), .lda = t.distance},
+           tile, in.w + t.column * s.width, dx.at + t.row * s.width);
+    if (dw.at != nullptr)
+      gemm({.ta = Transpose::yes,
+            .m = t.columns,
+            .n = s.width,
+            .k = t.rows,
+            .beta = beta(dw, !last_rows),
+            .lda = t.distance},
+           tile, in.x + t.row * s.width, dw.at + t.column * s.width);
     if (db != nullptr) add_columns(t, tile, db + t.column);
   });
 }
@@ -280,14 +296,14 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
     *held = Held::exponentials;
   } else {
     forward_fast(s, in, tile, lse, loss.v<float>());
-    if (size.one(s)) *held = Held::logits;
+    *held = Held::logits;
   }
   *loss.v<float>() = static_cast<float>(*loss.v<float>() * share);
   if (!loss.wants_grad()) return;
   tape.on_backward([=] {
     const float factor = static_cast<float>(*loss.g<float>() * share);
-    if (factor == 0) return;
-    backward_fast(s, in, *held, lse, inverse, factor, tile, x.g<float>(), weight.g<float>(),
+    if (factor == 0 || s.rows == 0) return;
+    backward_fast(s, in, *held, lse, inverse, factor, tile, x.share<float>(), weight.share<float>(),
                   bias.exists() ? bias.g<float>() : nullptr);
     *held = Held::nothing;
   });

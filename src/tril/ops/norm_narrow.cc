@@ -69,7 +69,7 @@ void forward(Sizes s, bool center, float epsilon, const float* x, const float* g
 
 template <int N>
 void backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats, const float* dy,
-              float* dx, float* gain_sum, float* bias_sum) {
+              Share<float> dx, float* gain_sum, float* bias_sum) {
   const D d;
   const float n = static_cast<float>(s.cols);
   const Row<N> g = Row<N>::of(gain, 1);
@@ -81,14 +81,14 @@ void backward(Sizes s, bool center, const float* x, const float* gain, const Sta
     const Row<N> dh = each<N>([&](int i) { return hn::Mul(g.part[i], up.part[i]); });
     dg = each<N>([&](int i) { return hn::MulAdd(h.part[i], up.part[i], dg.part[i]); });
     db = each<N>([&](int i) { return hn::Add(up.part[i], db.part[i]); });
-    if (dx == nullptr) continue;
+    if (dx.at == nullptr) continue;
     const V mean_dh = hn::Set(d, center ? dh.sum() / n : 0);
     const V mean_h_dh = hn::Set(d, each<N>([&](int i) { return hn::Mul(h.part[i], dh.part[i]); }).sum() / n);
-    const Row<N> old = Row<N>::of(dx + r * s.cols, 0);
+    const Row<N> old = Row<N>::of(dx.add ? dx.at + r * s.cols : nullptr, 0);
     each<N>([&](int i) {
       const V bent = hn::NegMulAdd(h.part[i], mean_h_dh, hn::Sub(dh.part[i], mean_dh));
       return hn::MulAdd(scale, bent, old.part[i]);
-    }).store(dx + r * s.cols);
+    }).store(dx.at + r * s.cols);
   }
   if (gain_sum != nullptr) dg.store(gain_sum);
   if (bias_sum != nullptr) db.store(bias_sum);
@@ -109,7 +109,7 @@ void NarrowForward(Sizes s, bool center, float epsilon, const float* x, const fl
 }
 
 void NarrowBackward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats,
-                    const float* dy, float* dx, float* gain_sum, float* bias_sum) {
+                    const float* dy, Share<float> dx, float* gain_sum, float* bias_sum) {
   const int64_t n = VectorsOfRow(s.cols);
   (n == 1   ? backward<1>
    : n == 2 ? backward<2>
@@ -141,7 +141,7 @@ void narrow_forward(Sizes s, bool center, float epsilon, const float* x, const f
 }
 
 void narrow_backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats,
-                     const float* dy, float* dx, float* gain_sum, float* bias_sum) {
+                     const float* dy, Share<float> dx, float* gain_sum, float* bias_sum) {
   using namespace rows;
   HWY_DYNAMIC_DISPATCH(NarrowBackward)(s, center, x, gain, stats, dy, dx, gain_sum, bias_sum);
 }

@@ -15,6 +15,6 @@ bool is_narrow(int64_t cols);
 void narrow_forward(Sizes s, bool center, float epsilon, const float* x, const float* gain, const float* bias,
                     Stats* stats, float* y);
 void narrow_backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats,
-                     const float* dy, float* dx, float* gain_sum, float* bias_sum);
+                     const float* dy, Share<float> dx, float* gain_sum, float* bias_sum);
 
 }  // namespace tril::norm_rows

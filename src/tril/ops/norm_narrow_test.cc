@@ -43,8 +43,8 @@ void expect_both_passes(int64_t cols, bool center) {
   std::vector<Stats> stats(kRows);
   norm_rows::narrow_forward({kRows, cols}, center, 1e-5f, x.data(), gain.data(), bias.data(), stats.data(),
                             y.data());
-  norm_rows::narrow_backward({kRows, cols}, center, x.data(), gain.data(), stats.data(), dy.data(), dx.data(),
-                             dg.data(), db.data());
+  norm_rows::narrow_backward({kRows, cols}, center, x.data(), gain.data(), stats.data(), dy.data(),
+                             {dx.data()}, dg.data(), db.data());
   std::vector<double> dg_wanted(static_cast<size_t>(cols), 1), db_wanted = dg_wanted;
   for (int64_t row = 0; row < kRows; ++row) {
     const int64_t at = row * cols;
@@ -94,10 +94,10 @@ TEST(NormNarrow, WhatIsNotThereIsOneAndZero) {
   norm_rows::narrow_forward({2, 16}, true, 1e-5f, x.data(), ones.data(), nullptr, stats.data(), with.data());
   norm_rows::narrow_forward({2, 16}, true, 1e-5f, x.data(), nullptr, nullptr, stats.data(), without.data());
   EXPECT_EQ(with, without);
-  norm_rows::narrow_backward({2, 16}, true, x.data(), ones.data(), stats.data(), dy.data(), dx_with.data(),
-                             dg.data(), nullptr);
-  norm_rows::narrow_backward({2, 16}, true, x.data(), nullptr, stats.data(), dy.data(), dx_without.data(),
-                             nullptr, nullptr);
+  norm_rows::narrow_backward({2, 16}, true, x.data(), ones.data(), stats.data(), dy.data(),
+                             {dx_with.data(), false}, dg.data(), nullptr);
+  norm_rows::narrow_backward({2, 16}, true, x.data(), nullptr, stats.data(), dy.data(),
+                             {dx_without.data(), false}, nullptr, nullptr);
   EXPECT_EQ(dx_with, dx_without);
 }
 

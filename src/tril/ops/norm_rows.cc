@@ -60,7 +60,7 @@ void forward(Sizes s, bool center, float epsilon, const float* x, const float* g
 }
 
 void backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats, const float* dy,
-              float* dx, float* dgain, float* dbias, float* partial) {
+              Share<float> dx, float* dgain, float* dbias, float* partial) {
   const float n = static_cast<float>(s.cols);
   const bool narrow = is_narrow(s.cols);
   each_piece(s, [&](int64_t piece, int64_t first, int64_t last) {
@@ -70,7 +70,7 @@ void backward(Sizes s, bool center, const float* x, const float* gain, const Sta
     if (narrow) {
       const int64_t at = first * s.cols;
       return narrow_backward({last - first, s.cols}, center, x + at, gain, stats + first, dy + at,
-                             dx == nullptr ? nullptr : dx + at, gain_sum, bias_sum);
+                             {dx.at == nullptr ? nullptr : dx.at + at, dx.add}, gain_sum, bias_sum);
     }
     float h[kBlock], dh[kBlock];
     for (int64_t r = first; r < last; ++r) {
@@ -88,10 +88,12 @@ void backward(Sizes s, bool center, const float* x, const float* gain, const Sta
         if (dgain != nullptr) rows::multiply_add(up + start, h, gain_sum + start, count);
       });
       if (dbias != nullptr) rows::accumulate(up, bias_sum, s.cols);
-      if (dx == nullptr) continue;
+      if (dx.at == nullptr) continue;
+      float* to = dx.at + r * s.cols;
+      if (!dx.add) std::fill_n(to, s.cols, 0.0f);
       each_block(s.cols, [&](int64_t start, int64_t count) {
         if (s.cols > kBlock) fill(start, count);
-        rows::normalize_backward(h, dh, stats[r].r, mean_dh, mean_h_dh, dx + r * s.cols + start, count);
+        rows::normalize_backward(h, dh, stats[r].r, mean_dh, mean_h_dh, to + start, count);
       });
     }
   });

@@ -5,6 +5,8 @@
 #pragma once
 #include <cstdint>
 
+#include "tril/autograd/tape.h"
+
 namespace tril::norm_rows {
 
 struct Sizes {
@@ -23,9 +25,9 @@ int64_t pieces(Sizes s);
 void forward(Sizes s, bool center, float epsilon, const float* x, const float* gain, const float* bias,
              Stats* stats, float* y);
 
-/// dx, dgain and dbias may be null. partial [pieces, 2, cols] is scratch: a piece's sums for gain and bias,
-/// which are then added in the order of the pieces.
+/// dx.at, dgain and dbias may be null. partial [pieces, 2, cols] is scratch: a piece's sums for gain and
+/// bias, which are then added in the order of the pieces.
 void backward(Sizes s, bool center, const float* x, const float* gain, const Stats* stats, const float* dy,
-              float* dx, float* dgain, float* dbias, float* partial);
+              Share<float> dx, float* dgain, float* dbias, float* partial);
 
 }  // namespace tril::norm_rows

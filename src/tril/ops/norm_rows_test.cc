@@ -20,7 +20,7 @@ TEST(NormRows, WideRowsByHand) {
   EXPECT_EQ(stats.mean, 0);
   EXPECT_EQ(stats.r, 1);
   EXPECT_EQ(y, x);
-  norm_rows::backward(s, true, x.data(), nullptr, &stats, x.data(), dx.data(), dgain.data(), dbias.data(),
+  norm_rows::backward(s, true, x.data(), nullptr, &stats, x.data(), {dx.data()}, dgain.data(), dbias.data(),
                       partial.data());
   for (int64_t i = 0; i < kCols; ++i) {
     ASSERT_NEAR(dx[i], 0, 1e-6);

@@ -27,10 +27,12 @@ void forward_fast(int64_t n, const float* x, float* y) {
   });
 }
 
-void backward_fast(int64_t n, const float* y, const float* dy, float* dx) {
+void backward_fast(int64_t n, const float* y, const float* dy, Share<float> dx) {
   parallel_for(pieces_of(n, kChunk), [&](int64_t piece) {
     const int64_t start = piece * kChunk;
-    rows::relu_backward(y + start, dy + start, dx + start, std::min(kChunk, n - start));
+    const int64_t count = std::min(kChunk, n - start);
+    if (dx.add) return rows::relu_backward(y + start, dy + start, dx.at + start, count);
+    rows::keep_positive(y + start, dy + start, dx.at + start, count);
   });
 }
 
@@ -43,7 +45,8 @@ Var relu(Tape& tape, Var x) {
   const int64_t n = x.count();
   if (tape.fast()) {
     forward_fast(n, x.v<float>(), y.v<float>());
-    if (y.wants_grad()) tape.on_backward([=] { backward_fast(n, y.v<float>(), y.g<float>(), x.g<float>()); });
+    if (y.wants_grad())
+      tape.on_backward([=] { backward_fast(n, y.v<float>(), y.g<float>(), x.share<float>()); });
     return y;
   }
   with_real(tape.dtype(), [&](auto zero) {

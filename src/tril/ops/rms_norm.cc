@@ -57,7 +57,7 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var y) {
   norm_rows::forward(z, false, epsilon, x.v<float>(), value<float>(gain), nullptr, stats, y.v<float>());
   if (!y.wants_grad()) return;
   tape.on_backward([=] {
-    norm_rows::backward(z, false, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.g<float>(),
+    norm_rows::backward(z, false, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.share<float>(),
                         grad<float>(gain), nullptr, partial.as<float>());
   });
 }

@@ -94,8 +94,11 @@ Var rotary(Tape& tape, Var x, const RotaryOptions& options) {
     if (tape.counting()) return;
     each_piece([&](int64_t a, int64_t b) { forward(s, a, b, at, x.v<T>(), y.v<T>()); });
     if (y.wants_grad())
-      tape.on_backward(
-          [=] { each_piece([&](int64_t a, int64_t b) { backward(s, a, b, at, y.g<T>(), x.g<T>()); }); });
+      tape.on_backward([=] {
+        const T* dy = y.g<T>();
+        T* dx = x.g<T>();
+        each_piece([&](int64_t a, int64_t b) { backward(s, a, b, at, dy, dx); });
+      });
   });
   return y;
 }

@@ -43,9 +43,58 @@ float Dot(const float* a, const float* b, int64_t n) {
   return reduce_sum(n, [&](V s, const auto& load) { return hn::MulAdd(load(a), load(b), s); });
 }
 
+#if HWY_TARGET != HWY_SCALAR
+// In each lane of a block of four: the sum of s0, of s1, of s2, of s3, over all lanes.
+HWY_INLINE V four_sums(V s0, V s1, V s2, V s3) {
+  const D d;
+  const hn::RepartitionToWide<D> wide;
+  const auto pairs01 =
+      hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, s0, s1), hn::InterleaveUpper(d, s0, s1)));
+  const auto pairs23 =
+      hn::BitCast(wide, hn::Add(hn::InterleaveLower(d, s2, s3), hn::InterleaveUpper(d, s2, s3)));
+  V total = hn::Add(hn::BitCast(d, hn::InterleaveLower(wide, pairs01, pairs23)),
+                    hn::BitCast(d, hn::InterleaveUpper(wide, pairs01, pairs23)));
+  if (hn::Lanes(d) >= 8) total = hn::Add(total, hn::SwapAdjacentBlocks(total));
+  if (hn::Lanes(d) >= 16) total = hn::Add(total, hn::ReverseBlocks(d, total));
+  return total;
+}
+
+// Four rows at a time: one addition's latency hides the others', and their sums fold together.
+int64_t FourDots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a,
+                 float* out) {
+  const D d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), whole = n / lanes * lanes;
+  if (lanes > 16) return 0;
+  const Rest rest(static_cast<size_t>(n - whole)), four(4);
+  const V factor = hn::Set(d, a);
+  int64_t j = 0;
+  for (; j + 4 <= count; j += 4) {
+    const float *y0 = y + j * distance, *y1 = y0 + distance, *y2 = y1 + distance, *y3 = y2 + distance;
+    V s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0;
+    for (int64_t i = 0; i < whole; i += lanes) {
+      const V part = hn::LoadU(d, x + i);
+      s0 = hn::MulAdd(part, hn::LoadU(d, y0 + i), s0), s1 = hn::MulAdd(part, hn::LoadU(d, y1 + i), s1);
+      s2 = hn::MulAdd(part, hn::LoadU(d, y2 + i), s2), s3 = hn::MulAdd(part, hn::LoadU(d, y3 + i), s3);
+    }
+    if (whole < n) {
+      const V part = rest.load(x + whole);
+      s0 = hn::MulAdd(part, rest.load(y0 + whole), s0), s1 = hn::MulAdd(part, rest.load(y1 + whole), s1);
+      s2 = hn::MulAdd(part, rest.load(y2 + whole), s2), s3 = hn::MulAdd(part, rest.load(y3 + whole), s3);
+    }
+    four.store(hn::Mul(factor, four_sums(s0, s1, s2, s3)), out + j);
+  }
+  return j;
+}
+#else
+int64_t FourDots(const float*, const float*, int64_t, int64_t, int64_t, float, float*) {
+  return 0;
+}
+#endif
+
 void Dots(const float* x, const float* y, int64_t distance, int64_t count, int64_t n, float a, float* out) {
   if (n > 4) {
-    for (int64_t j = 0; j < count; ++j) out[j] = a * Dot(x, y + j * distance, n);
+    for (int64_t j = FourDots(x, y, distance, count, n, a, out); j < count; ++j)
+      out[j] = a * Dot(x, y + j * distance, n);
     return;
   }
   for (int64_t j = 0; j < count; ++j) {  // the narrowest heads: a vector would be mostly empty
@@ -197,6 +246,11 @@ void ReluBackward(const float* y, const float* dy, float* dx, int64_t n) {
        [&](V old, V out, V up) { return hn::Add(old, hn::IfThenElseZero(hn::Gt(out, zero), up)); });
 }
 
+void KeepPositive(const float* y, const float* dy, float* dx, int64_t n) {
+  const V zero = hn::Zero(D());
+  map3(y, dy, dx, n, [&](V, V out, V up) { return hn::IfThenElseZero(hn::Gt(out, zero), up); });
+}
+
 void SoftmaxBackward(const float* p, const float* dp, float s, float* dx, int64_t n) {
   const V mean = hn::Set(D(), s);
   map3(p, dp, dx, n, [&](V old, V prob, V up) { return hn::MulAdd(prob, hn::Sub(up, mean), old); });
@@ -277,6 +331,7 @@ HWY_EXPORT(AxpyExp);
 HWY_EXPORT(Add);
 HWY_EXPORT(Relu);
 HWY_EXPORT(ReluBackward);
+HWY_EXPORT(KeepPositive);
 HWY_EXPORT(SoftmaxBackward);
 HWY_EXPORT(AllFinite);
 HWY_EXPORT(AllFiniteRows);
@@ -334,6 +389,9 @@ void relu(const float* x, float* y, int64_t n) {
 }
 void relu_backward(const float* y, const float* dy, float* dx, int64_t n) {
   HWY_DYNAMIC_DISPATCH(ReluBackward)(y, dy, dx, n);
+}
+void keep_positive(const float* y, const float* dy, float* dx, int64_t n) {
+  HWY_DYNAMIC_DISPATCH(KeepPositive)(y, dy, dx, n);
 }
 void softmax_backward(const float* p, const float* dp, float s, float* dx, int64_t n) {
   HWY_DYNAMIC_DISPATCH(SoftmaxBackward)(p, dp, s, dx, n);

@@ -41,6 +41,8 @@ void add(const float* a, const float* b, float* out, int64_t n);
 void relu(const float* x, float* y, int64_t n);
 /// dx[i] += dy[i] where y[i] > 0
 void relu_backward(const float* y, const float* dy, float* dx, int64_t n);
+/// dx[i] = dy[i] where y[i] > 0, else 0
+void keep_positive(const float* y, const float* dy, float* dx, int64_t n);
 /// dx[i] += p[i] (dp[i] − s)
 void softmax_backward(const float* p, const float* dp, float s, float* dx, int64_t n);
 /// True where every x[i] is finite.

@@ -76,6 +76,8 @@ TEST_F(Rows, Maps) {
        [](double a, double b, double) { return a + b; });
   near([](F a, F, float* y, int n) { rows::relu(a, y, n); },
        [](double a, double, double) { return a > 0 ? a : 0; });
+  near([](F a, F b, float* y, int n) { rows::keep_positive(a, b, y, n); },
+       [](double a, double b, double) { return a > 0 ? b : 0; });
   near([](F a, F b, float* y, int n) { rows::relu_backward(a, b, y, n); },
        [](double a, double b, double y) { return y + (a > 0 ? b : 0); });
   near([](F a, F b, float* y, int n) { rows::softmax_backward(a, b, 0.5f, y, n); },

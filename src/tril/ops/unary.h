@@ -27,10 +27,12 @@ Var unary(F f, Tape& tape, Var x) {
     });
     if (y.wants_grad())
       tape.on_backward([=] {
+        const float* dy = y.g<float>();
+        float* dx = x.g<float>();
         parallel_for(pieces_of(n, kChunk), [&](int64_t piece) {
           const int64_t start = piece * kChunk;
-          f.fast_backward(x.v<float>() + start, y.v<float>() + start, y.g<float>() + start,
-                          x.g<float>() + start, std::min(kChunk, n - start));
+          f.fast_backward(x.v<float>() + start, y.v<float>() + start, dy + start, dx + start,
+                          std::min(kChunk, n - start));
         });
       });
     return y;
@@ -40,7 +42,8 @@ Var unary(F f, Tape& tape, Var x) {
     for (int64_t i = 0; i < n; ++i) y.v<T>()[i] = f.value(x.v<T>()[i]);
     if (y.wants_grad())
       tape.on_backward([=] {
-        for (int64_t i = 0; i < n; ++i) x.g<T>()[i] += y.g<T>()[i] * f.slope(x.v<T>()[i]);
+        T* dx = x.g<T>();
+        for (int64_t i = 0; i < n; ++i) dx[i] += y.g<T>()[i] * f.slope(x.v<T>()[i]);
       });
   });
   return y;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 
+#include "tril/base/memory.h"
 #include "tril/base/threads.h"
 #include "tril/ops/rows.h"
 #include "tril/train/muon.h"
@@ -35,6 +36,10 @@ Optimizer::Optimizer(Parameters& parameters, const TrainSettings& settings, Engi
       spans_.push_back({info.offset, end - info.offset, moment, decays});
     }
   }
+  char* const grads = static_cast<char*>(parameters.flat_grads().data);
+  const int64_t size = size_of(parameters.dtype());
+  for (const auto& [offset, count] : ranges_)
+    prefer_large_pages(grads + offset * size, static_cast<size_t>(count * size));
   const Tensor both = memory_.zeros({2, total}, parameters.dtype());
   moment1_ = {{total}, parameters.dtype(), both.data};
   moment2_ = {{total}, parameters.dtype(), static_cast<char*>(both.data) + moment1_.bytes()};
