@@ -56,7 +56,8 @@ ForeignModel open_foreign_model(const std::string& given, const std::optional<st
   if (folder_exists(path) && file_exists(path + "/config.toml"))
     refuse("{}: is a run of tril's already; use it as it is", path);
   if (folder_exists(path) && file_exists(path + "/adapter_config.json"))
-    refuse("{}: is an adapter without its base model; train with --from BASE --set lora.adapter={}", path, path);
+    refuse("{}: is an adapter without its base model; train with --from BASE --set lora.adapter={}", path,
+           path);
   if (folder_exists(path) && !file_exists(path + "/config.json"))
     refuse("{}: holds no config.json; a Hugging Face folder or a .gguf file is needed", path);
   ForeignModel model = open_any(path, tokenizer);
