@@ -127,6 +127,8 @@ build_locked() {
   if [[ $new_packages == yes || ! -f build/$preset/build.ninja ]] || moved "$preset"; then
     say "building (the first time takes some minutes)"
     configure "$preset" || return
+  elif [[ /var/lib/dpkg/status -nt build/$preset/build.ninja ]]; then  # optional packages may have come or gone
+    configure "$preset" || return
   fi
   local words=(--build "build/$preset" --target "$target" --parallel "$(jobs)")
   if [[ -t 2 ]]; then

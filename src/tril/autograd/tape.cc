@@ -25,8 +25,19 @@ Var Tape::leaf(Tensor value, void* grad) {
   return Var(new_node(value, options_.record ? grad : nullptr));
 }
 
+void Tape::watch(const Parameters& parameters, BackwardWatch& watch) {
+  assert(records_.empty());
+  watched_ = &parameters;
+  watch_ = &watch;
+  used_.assign(static_cast<size_t>(parameters.size()), false);
+}
+
 Var Tape::parameter(const Parameters& parameters, int index) {
   if (!options_.record || parameters.info(index).frozen) return constant(parameters.value(index));
+  if (watched_ == &parameters && !used_[static_cast<size_t>(index)]) {
+    used_[static_cast<size_t>(index)] = true;
+    first_uses_.push_back({records_.size(), index});
+  }
   const Parameters::Gradient grad = parameters.unsettled_grad(index);
   Node* const node = new_node(parameters.value(index), grad.data);
   node->untouched = grad.untouched;
@@ -70,14 +81,19 @@ void Tape::run_back(size_t first) {
   Profile* const profile = Profile::active();
   for (size_t i = records_.size(); i-- > first;) {
     const Record record = records_[i];
-    if (profile == nullptr || record.label < 0) {
-      record.run(record.closure);
-      continue;
-    }
-    profile->begin(record.label, Profile::Kind::backward);
+    const bool shown = profile != nullptr && record.label >= 0;
+    if (shown) profile->begin(record.label, Profile::Kind::backward);
     record.run(record.closure);
-    profile->end(0);
+    if (shown) profile->end(0);
+    if (watch_ != nullptr) tell_watch(i);
   }
+}
+
+// Records run again (again()) lie behind all others, so none of them reaches a first use.
+void Tape::tell_watch(size_t record) {
+  for (; !first_uses_.empty() && first_uses_.back().record >= record; first_uses_.pop_back())
+    watch_->gradient_is_final(first_uses_.back().parameter);
+  watch_->record_has_run();
 }
 
 void Tape::backward(Var loss, double seed) {
@@ -124,6 +140,9 @@ void Tape::reset() {
   named_.clear();
   scope_.clear();
   draws_taken_ = 0;
+  watched_ = nullptr;
+  watch_ = nullptr;
+  first_uses_.clear();
   arena_.rewind();
 }
 

@@ -2,6 +2,7 @@
 // how to send gradients back; backward() runs the records in reverse. With recording off the tape keeps
 // nothing. What it leaves out: what an op is (ops/) and what holds parameters (parameters.h).
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <new>
@@ -93,6 +94,16 @@ struct TapeOptions {
   bool counting = false;     // compute nothing: only say how much memory it would take (arena().most_used())
 };
 
+/// Told by Tape::backward() how far it is.
+class BackwardWatch {
+ public:
+  virtual ~BackwardWatch() = default;
+  /// Everything that uses this parameter has been walked: its gradient is final.
+  virtual void gradient_is_final(int parameter) = 0;
+  /// One more record has run.
+  virtual void record_has_run() = 0;
+};
+
 /// Thread safety: none; one tape belongs to one thread (an op may use several inside).
 /// Invariants: records run in reverse order of their making, each once per backward(); everything made on the
 /// tape lives in its arena until reset().
@@ -139,6 +150,7 @@ class Tape {
     copy(part(), kept);
     records_.resize(records);
     arena_.release(mark);
+    for (FirstUse& use : first_uses_) use.record = std::min(use.record, records);
     on_backward([this, part, kept, draws] { again(part, kept, draws); });
     return kept;
   }
@@ -156,14 +168,27 @@ class Tape {
   /// Sets the gradient of `loss` (one number) to `seed` and runs every record in reverse.
   void backward(Var loss, double seed = 1.0);
 
+  /// From here to reset(), backward() tells `watch` of these parameters' gradients. The tape must be empty.
+  void watch(const Parameters& parameters, BackwardWatch& watch);
+
   /// The seed and step of the draws that ops take (dropout): the same two give the same draws, in the order
   /// of the calls since reset().
   void set_draws(uint64_t seed, uint64_t step) {
     draws_seed_ = seed;
     draws_step_ = step;
   }
-  /// A stream of its own for each call.
-  Draws draws() { return Draws(draws_seed_, draws_step_ << 20 | draws_taken_++); }
+  /// What runs now is `here` examples of a larger batch, after `before` others: they take the draws that they
+  /// would take there. 0 and 1: a whole batch.
+  void set_place(int64_t before, int64_t here) {
+    examples_before_ = before;
+    examples_here_ = here;
+  }
+  /// A stream of its own for each call, which takes one draw for each of `count` numbers; the first is that
+  /// of the first example here.
+  Draws draws(int64_t count) {
+    return Draws(draws_seed_, draws_step_ << 20 | draws_taken_++,
+                 static_cast<uint64_t>(count / examples_here_ * examples_before_));
+  }
 
   /// Under tracing, keeps `v` under the scope's text + name; returns v. The value then must not be
   /// overwritten.
@@ -183,6 +208,12 @@ class Tape {
     void* closure;
     int label;  // of the op in the profile; −1 where there is none
   };
+  // A watched parameter and how many records there were when it was first used: no earlier one adds to its
+  // gradient.
+  struct FirstUse {
+    size_t record;
+    int parameter;
+  };
   // The part of a result_of() again, and its gradients.
   template <class Part>
   void again(const Part& part, Var kept, uint64_t draws) {
@@ -197,6 +228,7 @@ class Tape {
     draws_taken_ = draws_now;
   }
   void run_back(size_t first);
+  void tell_watch(size_t record);
   void send_gradient(Var from, Var to) const;
   Node* new_node(Tensor value, void* grad) { return new (arena_.allocate(sizeof(Node))) Node{value, grad}; }
   void copy(Var from, Var to) const;
@@ -206,6 +238,11 @@ class Tape {
   std::vector<Record> records_;
   int label_ = -1;  // of the op that is running, in the profile
   uint64_t draws_seed_ = 0, draws_step_ = 0, draws_taken_ = 0;
+  int64_t examples_before_ = 0, examples_here_ = 1;
+  const Parameters* watched_ = nullptr;
+  BackwardWatch* watch_ = nullptr;
+  std::vector<FirstUse> first_uses_;  // in their order; records do not fall
+  std::vector<bool> used_;            // by parameter
   std::string scope_;
   std::vector<std::pair<std::string, Tensor>> named_;
 };

@@ -154,5 +154,58 @@ TEST(Tape, AnAliasSharesNumbersAndGradient) {
   EXPECT_TRUE(x.share<float>().add);
 }
 
+// Keeps what it is told, and the gradient that the parameter had then.
+struct Watched : BackwardWatch {
+  explicit Watched(const Parameters& p) : parameters(p) {}
+  void gradient_is_final(int parameter) override {
+    told.emplace_back(parameter, parameters.grad(parameter).at(0));
+  }
+  void record_has_run() override { ++records; }
+  const Parameters& parameters;
+  std::vector<std::pair<int, double>> told;
+  int records = 0;
+};
+
+// y = (w u) w: w is used first and last, so its gradient 2wu is final at the very end, after u's w².
+TEST_F(TapeTest, AWatchIsToldOfEachGradientWhenNothingMoreAddsToIt) {
+  Parameters p(DType::f64);
+  p.add("w", {});
+  p.add("u", {});
+  p.add("unused", {});
+  p.allocate();
+  p.value(0).as<double>()[0] = 3;
+  p.value(1).as<double>()[0] = 5;
+  Tape tape(plain());
+  Watched watch(p);
+  tape.watch(p, watch);
+  const Var w = tape.parameter(p, 0), u = tape.parameter(p, 1);
+  tape.backward(product(tape, product(tape, w, u), tape.parameter(p, 0)));
+  EXPECT_EQ(watch.told, (std::vector<std::pair<int, double>>{{1, 9}, {0, 30}}));
+  EXPECT_EQ(watch.records, 2);
+  tape.reset();
+  tape.backward(product(tape, tape.parameter(p, 0), tape.parameter(p, 1)));
+  EXPECT_EQ(watch.records, 2) << "reset() ends the watch";
+}
+
+// What a part that is run again uses is final when all of the part has been walked.
+TEST_F(TapeTest, AWatchSeesThroughPartsThatAreRunAgain) {
+  Parameters p(DType::f64);
+  for (const char* name : {"a", "b", "c"}) p.add(name, {});
+  p.allocate();
+  for (int i = 0; i < 3; ++i) p.value(i).as<double>()[0] = 2 + i;
+  TapeOptions options = plain();
+  options.recompute = true;
+  Tape tape(options);
+  Watched watch(p);
+  tape.watch(p, watch);
+  const Var a = tape.parameter(p, 0);
+  const Var y = tape.result_of({}, [&tape, &p, a] {
+    return product(tape, product(tape, a, tape.parameter(p, 1)), tape.parameter(p, 1));
+  });
+  tape.backward(product(tape, y, tape.parameter(p, 2)));
+  // y = a b², loss y c with a, b, c = 2, 3, 4: dc = 18, db = 2 a b c = 48, da = b² c = 36.
+  EXPECT_EQ(watch.told, (std::vector<std::pair<int, double>>{{2, 18}, {1, 48}, {0, 36}}));
+}
+
 }  // namespace
 }  // namespace tril

@@ -11,11 +11,12 @@ namespace tril::log {
 namespace {
 constexpr std::string_view kErase = "\r\x1b[K";  // to the line's start, then clear to its end
 
-bool g_quiet = false;
+bool g_quiet = false, g_mute = false;
 std::mutex g_mutex;  // guards g_live and keeps lines of several threads whole
 std::string g_live;
 
 void write(const std::string& text) {
+  if (g_mute) return;
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
@@ -34,6 +35,9 @@ void set_quiet(bool quiet) {
 }
 bool quiet() {
   return g_quiet;
+}
+void mute() {
+  g_mute = g_quiet = true;
 }
 
 void note_line(std::string_view text) {

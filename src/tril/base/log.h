@@ -12,6 +12,8 @@ namespace tril::log {
 /// --quiet: notes are dropped, warnings stay.
 void set_quiet(bool quiet);
 bool quiet();
+/// From here on nothing is said at all: another process speaks for this one.
+void mute();
 
 /// One plain line on standard error; dropped under --quiet.
 void note_line(std::string_view text);

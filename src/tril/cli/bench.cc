@@ -8,6 +8,7 @@
 #include "tril/base/file.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
+#include "tril/cli/bench_allreduce.h"
 #include "tril/cli/bench_kernels.h"
 #include "tril/cli/bench_peers.h"
 #include "tril/cli/commands.h"
@@ -50,15 +51,25 @@ PeerSettings peer_settings(const Asked& asked) {
   return settings;
 }
 
+int time_sums(double seconds, const Common& common) {
+  const std::unique_ptr<Ranks> ranks = join_ranks();
+  if (ranks == nullptr) refuse("bench allreduce times sums over ranks: mpirun -n 2 tril bench allreduce");
+  const nlohmann::ordered_json document = bench_allreduce(*ranks, seconds);
+  if (ranks->leads() && common.json) print_json(document);
+  if (ranks->leads() && !common.json) print(allreduce_text(document));
+  ranks->leave();
+  return kExitDone;
+}
+
 }  // namespace
 
 Action declare_bench(Options& options) {
   auto asked = std::make_shared<Asked>();
   options.word(
-      "kernels|peers", asked->what,
+      "kernels|peers|allreduce", asked->what,
       "kernels: each op's rate as a share of this machine's; peers: the same training in other programs, "
-      "interleaved, the ratio being the result");
-  options.real("--seconds", asked->seconds, 0, 60, "kernels: time for each figure (default: 0.2)");
+      "interleaved, the ratio being the result; allreduce: sums over the ranks that mpirun started");
+  options.real("--seconds", asked->seconds, 0, 60, "kernels, allreduce: time for each figure (default: 0.2)");
   options.texts("--row", "NAME", asked->rows, "only this row: a peers' name, or an op");
   options.flag("--no-compile", asked->no_compile,
                "PyTorch eager only; torch.compile takes a minute or more a row");
@@ -74,7 +85,8 @@ Action declare_bench(Options& options) {
       "The peers run in the environment that tril setup peers makes, or by TRIL_PYTHON. Let nothing else "
       "run.");
   return [asked](const Common& common) {
-    const std::vector<std::string> known = {"kernels", "peers"};
+    const std::vector<std::string> known = {"kernels", "peers", "allreduce"};
+    if (asked->what == "allreduce") return time_sums(asked->seconds.value_or(0.2), common);
     const bool kernels = asked->what == "kernels";
     if (!kernels && asked->what != "peers")
       refuse("there is no benchmark {}{}", in_quotes(asked->what), nearest_hint(asked->what, known));

@@ -7,6 +7,7 @@
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
 #include "tril/cli/summary.h"
+#include "tril/cli/together.h"
 #include "tril/train/loop.h"
 #include "tril/train/run_folder.h"
 
@@ -27,13 +28,16 @@ Action declare_resume(Options& options) {
       refuse("--{} can't change in the middle of a run", common.seed     ? "seed"
                                                          : common.engine ? "engine"
                                                                          : "dtype");
-    const std::string path = asked->run.value_or(asked->run ? "" : newest_run());
-    RunFolder folder = RunFolder::open(path);
-    RunSettings overrides;
-    overrides.threads = common.threads.value_or(0);
-    Ending ending(common.json);
-    ending.print(resume_run(folder, asked->steps, overrides, ending.options(folder)).result);
-    return kExitDone;
+    return together(common, {}, [&](Parallel* parallel) {
+      RunFolder folder = RunFolder::open(asked->run ? *asked->run : newest_run());
+      RunSettings overrides;
+      overrides.threads = common.threads.value_or(0);
+      Ending ending(common.json);
+      LoopOptions loop = ending.options(folder);
+      train_together(parallel, "", loop);
+      ending.print(resume_run(folder, asked->steps, overrides, loop).result);
+      return kExitDone;
+    });
   };
 }
 

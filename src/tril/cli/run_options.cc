@@ -1,6 +1,8 @@
 // Options and texts that the commands on runs share.
 #include "tril/cli/run_options.h"
 
+#include <algorithm>
+
 #include "tril/base/error.h"
 #include "tril/base/log.h"
 #include "tril/base/memory.h"
@@ -35,20 +37,6 @@ void refuse_unknown(const LoadedRun& run, const std::string& text) {
       run.tokenizer->vocab_size() - (run.tokenizer->bos() ? 1 : 0));
 }
 
-// What every training command says before it starts, and where it refuses what the machine can't hold.
-void tell_plan(const Config& config, const Corpus& corpus) {
-  const int64_t targets = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
-  const MemoryPlan memory =
-      require_memory(config, targets, machine_memory());  // before guess_speed() takes some
-  const bool timed = config.train.minutes > 0;
-  if (!timed && log::quiet()) return;  // nobody would read the guess, which takes a moment
-  const Speed speed = guess_speed(config);
-  if (timed) require_time(config, corpus, speed);
-  const std::string time =
-      timed ? "" : fmt::format("about {} ", short_time(run_seconds(config, corpus, speed)));
-  log::note("plan: {}; {}on {}", memory_text(memory), time, counted(threads(), "thread"));
-}
-
 }  // namespace
 
 RunOverrides overrides(const Common& common) {
@@ -59,8 +47,25 @@ LoopOptions loop_options(const RunFolder& folder) {
   LoopOptions options;
   options.begun = [path = folder.path()] { log::note("run: {}", path); };
   options.samples = training_samples;
-  options.plan = tell_plan;
+  options.plan = [](const Config& config, const Corpus& corpus) { tell_plan(config, corpus, 1, 1); };
   return options;
+}
+
+// A rank takes its share of each batch.
+void tell_plan(const Config& whole, const Corpus& corpus, int ranks, int local) {
+  Config config = whole;
+  config.train.batch = std::max<int64_t>(1, config.train.batch / ranks);
+  const int64_t targets = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
+  const MemoryPlan memory =
+      require_memory(config, targets, machine_memory() / local);  // before guess_speed() takes some
+  const bool timed = config.train.minutes > 0;
+  if (!timed && log::quiet()) return;  // nobody would read the guess, which takes a moment
+  const Speed speed = guess_speed(config);
+  if (timed) require_time(config, corpus, speed);
+  const std::string time =
+      timed ? "" : fmt::format("about {} ", short_time(run_seconds(config, corpus, speed)));
+  log::note("plan: {}{}; {}on {}{}", memory_text(memory), ranks > 1 ? " for each rank" : "", time,
+            counted(threads(), "thread"), ranks > 1 ? " of each rank" : "");
 }
 
 std::string text_or_input(const LoadedRun& run, const std::string& text) {

@@ -17,6 +17,10 @@ RunOverrides overrides(const Common& common);
 /// What training calls back: the samples of presets that print some, and the run's place once it begins.
 LoopOptions loop_options(const RunFolder& folder);
 
+/// What every training command says before it starts, and where it refuses what the machine can't hold, or a
+/// time that is too short: the plan of one of `ranks`, `local` of which share this machine's memory.
+void tell_plan(const Config& config, const Corpus& corpus, int ranks, int local);
+
 /// The text itself, or all of standard input for "-", which is checked as files of text are.
 std::string text_or_input(const LoadedRun& run, const std::string& text);
 /// The text of a file ("-": standard input) that must not be empty.

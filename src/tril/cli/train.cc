@@ -13,6 +13,7 @@
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
 #include "tril/cli/summary.h"
+#include "tril/cli/together.h"
 #include "tril/plan/dial.h"
 #include "tril/train/loop.h"
 #include "tril/train/run_data.h"
@@ -59,11 +60,12 @@ Resolved chosen(const Asked& asked, const Common& common, std::shared_ptr<const 
   return resolved;
 }
 
-int train(const Asked& asked, const Common& common) {
+int lead(const Asked& asked, const Common& common, Parallel* parallel) {
   std::shared_ptr<const Corpus> corpus;
   const Resolved resolved = chosen(asked, common, corpus);
   refuse_oversize(resolved.config, machine_memory());
   config_to_toml(resolved.config);  // refuses what a run's files can't hold
+  if (parallel != nullptr) Parallel::require_shareable(resolved.config, parallel->count());
   if (asked.dry_run) {
     asked.out ? RunFolder::require_new(*asked.out) : require_writable("runs");
     return show_plan(resolved, std::move(corpus), common);
@@ -74,8 +76,16 @@ int train(const Asked& asked, const Common& common) {
   loop.profile = asked.profile;
   loop.corpus = std::move(corpus);
   loop.base = resolved.base;
+  if (parallel != nullptr)
+    train_together(parallel, asked_text(resolve_request(asked.request, common).config), loop);
   ending.print(train_run(folder, resolved.config, loop));
   return kExitDone;
+}
+
+int train(const Asked& asked, const Common& common) {
+  return together(
+      common, [&] { return resolve_request(asked.request, common).config; },
+      [&](Parallel* parallel) { return lead(asked, common, parallel); });
 }
 
 }  // namespace

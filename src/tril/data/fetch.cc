@@ -1,6 +1,5 @@
 #include "tril/data/fetch.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -18,6 +17,7 @@
 #include "tril/base/hash.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/log.h"
+#include "tril/base/module.h"
 #include "tril/base/progress.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
@@ -161,22 +161,17 @@ int on_body(void* context, const char* data, size_t size) {
   return on_tick(context);
 }
 
-TrilHttpGet load_module(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    if (!fs::exists(path)) continue;
-    void* module = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (module == nullptr) {
-      const char* why = ::dlerror();
-      refuse("data fetch needs libcurl: install the package libcurl4-openssl-dev ({})",
-             why != nullptr ? why : path);
-    }
-    if (void* symbol = ::dlsym(module, "tril_http_get")) return reinterpret_cast<TrilHttpGet>(symbol);
-    refuse("{}: is not tril's module for data fetch; build tril again", path);
-  }
-  refuse(
-      "data fetch needs its module tril_fetch.so, which is built where libcurl is: install the package "
-      "libcurl4-openssl-dev and build tril again (looked for {})",
-      fmt::join(paths, ", "));
+TrilHttpGet http_get_of(const std::vector<std::string>& paths) {
+  const LoadedModule module = load_module(paths, "tril_http_get");
+  if (module.symbol != nullptr) return reinterpret_cast<TrilHttpGet>(module.symbol);
+  if (module.path.empty())
+    refuse(
+        "data fetch needs its module tril_fetch.so, which is built where libcurl is: install the package "
+        "libcurl4-openssl-dev and build tril again (looked for {})",
+        fmt::join(paths, ", "));
+  if (!module.opened)
+    refuse("data fetch needs libcurl: install the package libcurl4-openssl-dev ({})", module.why);
+  refuse("{}: is not tril's module for data fetch; build tril again", module.path);
 }
 
 std::string kept(const PartFile& part, int64_t bytes) {
@@ -255,11 +250,7 @@ const FetchSource& find_fetch_source(std::string_view name) {
 }
 
 std::vector<std::string> fetch_module_paths() {
-  std::error_code none;
-  const fs::path folder = fs::read_symlink("/proc/self/exe", none).parent_path();
-  const std::string file = "tril_fetch.so";
-  return {(folder / file).string(), (folder / ".." / TRIL_LIBDIR / "tril" / file).lexically_normal().string(),
-          (fs::path(TRIL_FULL_LIBDIR) / "tril" / file).string()};
+  return module_paths("tril_fetch.so");
 }
 
 FetchResult fetch(const FetchSource& source, const std::string& path, const FetchOptions& options) {
@@ -271,7 +262,7 @@ FetchResult fetch(const FetchSource& source, const std::string& path, const Fetc
     log::note("{} is there already and is right (SHA-256 {})", path, digest);
     return {true, 0};
   }
-  const TrilHttpGet get = load_module(options.modules.empty() ? fetch_module_paths() : options.modules);
+  const TrilHttpGet get = http_get_of(options.modules.empty() ? fetch_module_paths() : options.modules);
   if (const std::string folder = fs::path(path).parent_path().string(); !folder.empty()) make_folders(folder);
   PartFile part(path);
   if (part.size() > source.bytes) part.clear();

@@ -190,7 +190,7 @@ Var attention(Tape& tape, Var q, Var k, Var v, const AttentionOptions& options, 
   if (options.lengths.exists()) lay_documents(tape.arena(), options.lengths, q.shape(), s);
   const bool documents = options.lengths.exists();
   const bool wants = q.wants_grad() || k.wants_grad() || v.wants_grad();
-  const DropoutMask mask = next_mask(tape, options.dropout);
+  const DropoutMask mask = next_mask(tape, options.dropout, s.pairs() * s.heads);
   const Tensor weights = make_weights(tape, s, mask);
   Var messages = tape.make({q.dim(0), q.dim(1), s.m_width()}, wants);
   if (tape.counting()) {

@@ -24,9 +24,9 @@ void backward(int64_t first, int64_t last, const DropoutMask& mask, const T* dy,
 
 }  // namespace
 
-DropoutMask next_mask(Tape& tape, double p) {
+DropoutMask next_mask(Tape& tape, double p, int64_t count) {
   assert(p >= 0 && p < 1);
-  return tape.recording() && p > 0 ? DropoutMask{tape.draws(), p} : DropoutMask{};
+  return tape.recording() && p > 0 ? DropoutMask{tape.draws(count), p} : DropoutMask{};
 }
 
 // The plain loops serve both engines, since the hash is what takes the time; the fast one cuts them for
@@ -34,7 +34,7 @@ DropoutMask next_mask(Tape& tape, double p) {
 Var dropout(Tape& tape, Var x, double p) {
   if (p == 0 || !tape.recording()) return x;
   const OpScope scope(tape, "dropout", {x});
-  const DropoutMask mask = next_mask(tape, p);
+  const DropoutMask mask = next_mask(tape, p, x.count());
   Var y = tape.make(x.shape(), x.wants_grad());
   if (tape.counting()) return y;
   const int64_t n = x.count(), grain = tape.fast() ? 1 << 14 : std::max<int64_t>(n, 1);

@@ -18,8 +18,9 @@ struct DropoutMask {
   bool kept(int64_t i) const { return draws.uniform_at(static_cast<uint64_t>(i)) >= p; }
   double factor(int64_t i) const { return kept(i) ? 1 / (1 - p) : 0; }
 };
-/// The mask of the tape's next call; one that drops nothing where the tape does not record or p = 0.
-DropoutMask next_mask(Tape& tape, double p);
+/// The mask of the tape's next call, over `count` numbers; one that drops nothing where the tape does not
+/// record or p = 0.
+DropoutMask next_mask(Tape& tape, double p, int64_t count);
 
 /// Returns x itself where the tape does not record or p = 0. 0 ≤ p < 1.
 Var dropout(Tape& tape, Var x, double p);

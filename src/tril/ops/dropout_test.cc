@@ -23,6 +23,23 @@ TEST(Dropout, KeepsTheMean) {
   EXPECT_NEAR(zeros, 2500, 173);
 }
 
+// The last 2 of 5 examples, computed alone, are dropped as they are among the 5.
+TEST(Dropout, APieceOfABatchTakesItsOwnDraws) {
+  const std::vector<float> ones(5000, 1);
+  Tape tape({Engine::fast, DType::f32});
+  const auto run = [&](int64_t before, int64_t here) {
+    tape.reset();
+    tape.set_draws(7, 3);
+    tape.set_place(before, here);
+    const Var x = tape.constant({{here, 1000}, DType::f32, const_cast<float*>(ones.data())});
+    const Var y = dropout(tape, x, 0.5);
+    return std::vector<float>(y.v<float>(), y.v<float>() + y.count());
+  };
+  const std::vector<float> whole = run(0, 5), piece = run(3, 2);
+  EXPECT_EQ(piece, std::vector<float>(whole.begin() + 3000, whole.end()));
+  EXPECT_NE(piece, std::vector<float>(whole.begin(), whole.begin() + 2000));
+}
+
 TEST(Dropout, DrawsFollowFromSeedStepAndCall) {
   Tape tape({Engine::reference, DType::f64});
   tape.set_draws(7, 3);

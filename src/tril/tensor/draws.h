@@ -9,10 +9,12 @@ namespace tril {
 class Draws {
  public:
   /// Streams of one seed are independent of each other: give each use (a sample, a layer's dropout) its own.
-  explicit Draws(uint64_t seed, uint64_t stream = 0) : key_(mix(mix(seed) + mix(~stream))) {}
+  /// Position 0 is that of draw `first`.
+  explicit Draws(uint64_t seed, uint64_t stream = 0, uint64_t first = 0)
+      : key_(mix(mix(seed) + mix(~stream))), origin_(first) {}
 
   /// 64 uniform bits, and a uniform value in [0, 1) of 53 bits, at position n; the state stays as it is.
-  uint64_t bits_at(uint64_t n) const { return mix(mix(key_ + n * kGolden) ^ key_); }
+  uint64_t bits_at(uint64_t n) const { return mix(mix(key_ + (origin_ + n) * kGolden) ^ key_); }
   double uniform_at(uint64_t n) const { return static_cast<double>(bits_at(n) >> 11) * 0x1p-53; }
 
   /// The next one.
@@ -33,7 +35,7 @@ class Draws {
  private:
   static constexpr uint64_t kGolden = 0x9e3779b97f4a7c15u;  // 2^64 over the golden ratio, odd
 
-  uint64_t key_;
+  uint64_t key_, origin_;
   uint64_t position_ = 0;
 };
 

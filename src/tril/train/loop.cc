@@ -64,7 +64,7 @@ class Loop {
         config_(config),
         corpus_(corpus),
         options_(options),
-        trainer_(config, corpus, base),
+        trainer_(config, corpus, base, options.parallel),
         fingerprint_(corpus.tokenizer->fingerprint()),
         data_seconds_(data_seconds) {}
 
@@ -87,7 +87,7 @@ class Loop {
     at_.train_seconds = number("train_seconds");
     at_.eval_seconds = number("eval_seconds");
     if (state.contains("spent_seconds")) at_.spent_seconds = number("spent_seconds");
-    tell_platform(where, field("platform"));
+    tell_platform(where, field("platform"), ranks());
   }
 
   Json run() {
@@ -115,6 +115,7 @@ class Loop {
   }
 
  private:
+  int ranks() const { return options_.parallel != nullptr ? options_.parallel->count() : 1; }
   bool every(int64_t step, int64_t interval) const { return interval > 0 && step % interval == 0; }
 
   void one_step(Progress& progress) {
@@ -221,7 +222,7 @@ class Loop {
     checkpoint.source = corpus_.source.sha256;
     Json state = {{"tokens_seen", at_.tokens_seen},      {"best_loss", number_or_null(at_.best_loss)},
                   {"train_seconds", at_.train_seconds},  {"eval_seconds", at_.eval_seconds},
-                  {"generators", trainer_.generators()}, {"platform", platform()}};
+                  {"generators", trainer_.generators()}, {"platform", platform(ranks())}};
     if (budget_) state["spent_seconds"] = budget_->spent();
     checkpoint.state = state.dump();
     folder_.save(checkpoint, config_.train.keep_checkpoints);
@@ -302,6 +303,7 @@ class Loop {
         at_.train_seconds > 0 ? std::optional(static_cast<double>(at_.tokens_seen) / at_.train_seconds)
                               : std::nullopt);
     out["peak_bytes"] = peak_memory();
+    if (options_.parallel != nullptr) out["ranks"] = ranks_json(*options_.parallel, trainer_.sum_times());
     out["approximate_multiplies"] =
         training_multiplies(config_.model, config_.train.block) * static_cast<double>(at_.tokens_seen);
     out["trace"] = read_trace(folder_.at("metrics.jsonl"));

@@ -29,6 +29,8 @@ struct LoopOptions {
   std::shared_ptr<const BaseModel> base;
   /// Called with the whole configuration and its text before any weight is made; may refuse the run.
   std::function<void(const Config& config, const Corpus& corpus)> plan;
+  /// The ranks that train together, of which this is the first; null: this process alone.
+  Parallel* parallel = nullptr;
   /// For tests: called after each step.
   std::function<void(int64_t step)> after_step;
 };

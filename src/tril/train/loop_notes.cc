@@ -36,16 +36,21 @@ void tell_first_loss(const Config& config, double loss) {
               loss, expected);
 }
 
-Json platform() {
-  return {{"version", program_version()}, {"vector_level", vector_level()}, {"onednn", onednn_version()}};
+Json platform(int ranks) {
+  return {{"version", program_version()},
+          {"vector_level", vector_level()},
+          {"onednn", onednn_version()},
+          {"ranks", ranks}};
 }
 
-void tell_platform(const std::string& where, const Json& there) {
-  const Json here = platform();
-  for (const auto& [name, value] : here.items())
-    if (const Json then = there.is_object() ? there.value(name, Json()) : Json(); then != value)
+void tell_platform(const std::string& where, const Json& there, int ranks) {
+  const Json here = platform(ranks);
+  for (const auto& [name, value] : here.items()) {
+    const Json unsaid = name == "ranks" ? Json(1) : Json();
+    if (const Json then = there.is_object() ? there.value(name, unsaid) : unsaid; then != value)
       log::warn("{}: trained so far with {} {}, this is {}: the bits of the next steps may differ", where,
                 name, then.dump(), value.dump());
+  }
 }
 
 }  // namespace tril

@@ -16,9 +16,10 @@ void tell_trained(const Parameters& parameters);
 /// Beside an even guess, and from scratch beside what fresh weights give, with a warning where it is far off.
 void tell_first_loss(const Config& config, double loss);
 
-/// The versions that the bits of a run depend on.
-nlohmann::ordered_json platform();
-/// Warns where `there`, the platform of the state in file `where`, is another.
-void tell_platform(const std::string& where, const nlohmann::ordered_json& there);
+/// The versions, and the number of ranks, that the bits of a run depend on.
+nlohmann::ordered_json platform(int ranks);
+/// Warns where `there`, the platform of the state in file `where`, is another. One without ranks is of one
+/// process.
+void tell_platform(const std::string& where, const nlohmann::ordered_json& there, int ranks);
 
 }  // namespace tril

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "tril/base/error.h"
 #include "tril/base/hex.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/profile.h"
 #include "tril/formats/peft.h"
 #include "tril/model/lora.h"
@@ -80,12 +82,13 @@ TapeOptions training_tape(const Config& config) {
   return options;
 }
 
-Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* base)
+Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* base, Parallel* parallel)
     : config_(config),
       torch_(static_cast<uint64_t>(config.train.seed)),
       python_(config.train.seed),
       model_(make_model(config.model, dtype_of(config.run))),
-      tape_(training_tape(config)) {
+      tape_(training_tape(config)),
+      parallel_(parallel) {
   require_supported(config, *corpus.tokenizer);
   if (config.train.batches == "documents")
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
@@ -104,31 +107,50 @@ Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* ba
   if (batches_ == nullptr) batches_ = make_batches(config_, corpus, torch_);
   freeze(model_->parameters(), config_);
   optimizer_ = std::make_unique<Optimizer>(model_->parameters(), config_.train, tape_.engine());
+  if (parallel_ != nullptr) sum_.emplace(model_->parameters(), parallel_->ranks());
 }
 
-// Parts of an accumulated batch are summed and weighed by the whole batch's count of targets, so that they
-// equal one large batch also where their own counts differ.
 double Trainer::gather_gradients(const Batch& batch, int64_t& counted) {
-  const int64_t rows = examples_of(batch), parts = std::min(config_.train.accumulate, rows);
+  const int64_t parts = std::min(config_.train.accumulate, examples_of(batch));
   counted = count_targets(batch.targets);
-  // Dropout's draws follow from seed, step and part, so a resumed run drops what the unbroken one would have.
-  const auto seed = static_cast<uint64_t>(config_.train.seed);
-  const auto first_draw = static_cast<uint64_t>(steps_done_ * config_.train.accumulate);
-  tape_.set_draws(seed, first_draw);
-  if (parts <= 1) {
+  if (parts <= 1 && parallel_ == nullptr) {
+    tape_.set_draws(draws_seed(), draws_step());
     const CrossEntropy out = run_both_ways(batch, Reduce::mean, 1);
     return out.loss.value().at(0);
   }
-  double nats = 0;
   const double share = counted == 0 ? 0 : 1.0 / static_cast<double>(counted);
+  return gather_parts(batch, std::max<int64_t>(parts, 1), share) * share;
+}
+
+// Parts of an accumulated batch, and ranks' pieces of a part, are summed and weighed by the whole batch's
+// count of targets, so that they equal one large batch also where their own counts differ. A piece takes the
+// dropout that its examples would have in the whole part.
+double Trainer::gather_parts(const Batch& batch, int64_t parts, double share) {
+  const int64_t rows = examples_of(batch);
+  const int64_t rank = parallel_ ? parallel_->rank() : 0, ranks = parallel_ ? parallel_->count() : 1;
+  double nats = 0;
+  if (sum_) sum_->begin();
   for (int64_t part = 0; part < parts; ++part) {
-    const int64_t from = rows * part / parts, end = rows * (part + 1) / parts;
-    tape_.set_draws(seed, first_draw + static_cast<uint64_t>(part));
-    const CrossEntropy out = run_both_ways(slice(batch, from, end - from), Reduce::sum, share);
+    const int64_t start = rows * part / parts, size = rows * (part + 1) / parts - start;
+    const int64_t from = size * rank / ranks, count = size * (rank + 1) / ranks - from;
+    if (count == 0) continue;
+    tape_.set_draws(draws_seed(), draws_step() + static_cast<uint64_t>(part));
+    tape_.set_place(from, count);
+    if (sum_ && part + 1 == parts) tape_.watch(model_->parameters(), *sum_);
+    const CrossEntropy out = run_both_ways(slice(batch, start + from, count), Reduce::sum, share);
     nats += out.loss.value().at(0);
     tape_.reset();
   }
-  return nats * share;
+  return sum_ ? sum_over_ranks(nats) : nats;
+}
+
+// A signal that came to one rank stops all of them, by rank 0.
+double Trainer::sum_over_ranks(double nats) {
+  sum_->finish();
+  double both[] = {nats, interrupt::requested() ? 1.0 : 0.0};
+  parallel_->ranks().sum(both, 2);
+  if (both[1] > 0 && parallel_->leads() && !interrupt::requested()) std::raise(SIGTERM);
+  return both[0];
 }
 
 CrossEntropy Trainer::run_both_ways(const Batch& batch, Reduce reduce, double share) {
@@ -149,11 +171,40 @@ Batch Trainer::next_batch() {
   return batches_->next();
 }
 
+void Trainer::set_schedule(const TrainSettings& settings) {
+  if (parallel_ != nullptr && parallel_->leads()) {
+    parallel_->order({Order::kSchedule, 0, settings.steps, settings.warmup, settings.cooldown});
+    parallel_->done();
+  }
+  config_.train = settings;
+}
+
+// Rank 0 says what comes, the others have heard it; before the first they take its state.
+void Trainer::begin_together(const Order& order) {
+  if (parallel_ == nullptr) return;
+  if (parallel_->leads()) parallel_->order(order);
+  if (!shared_) share_state();
+  shared_ = true;
+}
+
+void Trainer::share_state() {
+  Ranks& ranks = parallel_->ranks();
+  for (const Tensor& numbers :
+       {model_->parameters().flat_values(), optimizer_->moment1(), optimizer_->moment2()})
+    ranks.broadcast(numbers.data, numbers.bytes());
+  ranks.broadcast(&steps_done_, sizeof steps_done_);
+  std::string text = generators().dump();
+  ranks.broadcast_text(text);
+  set_generators(nlohmann::json::parse(text), "rank 0");
+}
+
 StepResult Trainer::step() {
+  begin_together({Order::kStep});
   const int64_t step = steps_done_ + 1;
   const Batch batch = next_batch();
   StepResult result{step, 0, 0, learning_rate_at(config_.train, step), 0};
   result.loss = gather_gradients(batch, result.targets);
+  if (parallel_ != nullptr) parallel_->done();
   {
     const ProfilePhase phase("gradient norm");
     result.gradient_norm = optimizer_->gradient_norm();
@@ -167,11 +218,21 @@ StepResult Trainer::step() {
 }
 
 std::optional<Evaluation> Trainer::evaluate(const Tokens& tokens, int64_t limit, Progress* progress) {
+  begin_together({Order::kEvaluate, limit});
+  const EvaluationShare share =
+      parallel_ ? EvaluationShare{parallel_->rank(), parallel_->count()} : EvaluationShare{};
   tape_.reset();
   tape_.set_recording(false);
-  const std::optional<Evaluation> found = tril::evaluate(*model_, tape_, tokens, limit, progress);
+  std::optional<Evaluation> found = tril::evaluate(*model_, tape_, tokens, limit, progress, share);
   tape_.reset();
   tape_.set_recording(true);
+  if (parallel_ == nullptr) return found;
+  if (found) {
+    double both[] = {found->nats, static_cast<double>(found->targets)};
+    parallel_->ranks().sum(both, 2);
+    found = Evaluation{both[0], static_cast<int64_t>(both[1])};
+  }
+  parallel_->done();
   return found;
 }
 
@@ -230,16 +291,20 @@ void Trainer::restore(const LoadedCheckpoint& checkpoint, const nlohmann::json& 
   };
   for (const StoredTensor& t : here.model) take(checkpoint.model(), t);
   for (const StoredTensor& t : here.optimizer) take(checkpoint.optimizer(), t);
+  set_generators(generators, checkpoint.folder());
+  steps_done_ = checkpoint.step();
+}
+
+void Trainer::set_generators(const nlohmann::json& generators, const std::string& where) {
   const auto state = [&](const char* name) {
     const auto found = generators.find(name);
     if (found == generators.end() || !found->is_string())
-      refuse("{}: state.json holds no generator '{}'", checkpoint.folder(), name);
-    return from_hex(found->get<std::string>(), checkpoint.folder() + "/state.json");
+      refuse("{}: state.json holds no generator '{}'", where, name);
+    return from_hex(found->get<std::string>(), where + "/state.json");
   };
   torch_.set_state(state("torch"));
   python_.set_state(state("python"));
   batches_->set_state(state("batches"));
-  steps_done_ = checkpoint.step();
 }
 
 }  // namespace tril
