@@ -32,7 +32,7 @@ struct Planned {
 
 class PlanProgram : public testing::TestWithParam<Planned> {};
 
-// Within 18% of the peak that the run measures.
+// Within 15% of the peak that the run measures.
 TEST_P(PlanProgram, PlannedBytesAreTheMeasuredPeak) {
   const TemporaryFolder folder;
   const ProgramOptions here{.folder = folder.path()};
@@ -48,25 +48,27 @@ TEST_P(PlanProgram, PlannedBytesAreTheMeasuredPeak) {
   const Json planned = Json::parse(plan.out);
   const auto bytes = planned["planned_bytes"].get<double>(),
              peak = Json::parse(run.out)["peak_bytes"].get<double>();
-  EXPECT_NEAR(bytes / peak, 1, 0.18) << planned["bytes"].dump() << " against " << peak;
+  EXPECT_NEAR(bytes / peak, 1, 0.15) << planned["bytes"].dump() << " against " << peak;
   EXPECT_GT(planned["planned_seconds"].get<double>(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Presets, PlanProgram,
-                         testing::Values(Planned{"one-head-smoke",
-                                                 {"--set", "data.stories=480", "--steps", "20"}},
-                                         Planned{"shakespeare-char", {"--data", "my.txt", "--steps", "3"}},
-                                         Planned{"shakespeare-char",
-                                                 {"--data", "my.txt", "--steps", "3", "--set",
-                                                  "train.batch=64", "--set", "train.recompute=true"}},
-                                         Planned{"gpt2-124m",
-                                                 {"--data", "my.txt", "--steps", "1", "--set",
-                                                  "model.layers=2", "--set", "train.block=64"}}),
-                         [](const auto& p) {
-                           std::string name = p.param.preset + std::to_string(p.index);
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Presets, PlanProgram,
+    testing::Values(
+        Planned{"one-head-smoke", {"--steps", "20"}}, Planned{"window-mlp", {"--steps", "20"}},
+        Planned{"names-char", {"--data", "my.txt", "--steps", "5"}},
+        Planned{"shakespeare-char", {"--data", "my.txt", "--steps", "3"}},
+        Planned{"shakespeare-char", {"--data", "my.txt", "--steps", "3", "--set", "train.recipe=modern"}},
+        Planned{
+            "shakespeare-char",
+            {"--data", "my.txt", "--steps", "3", "--set", "train.batch=64", "--set", "train.recompute=true"}},
+        Planned{"gpt2-124m",
+                {"--data", "my.txt", "--steps", "1", "--set", "model.layers=2", "--set", "train.block=64"}}),
+    [](const auto& p) {
+      std::string name = p.param.preset + std::to_string(p.index);
+      std::erase(name, '-');
+      return name;
+    });
 
 // A program that was started by a large one has a peak of its own.
 TEST(PeakProgram, IsNotItsParents) {
@@ -111,6 +113,55 @@ TEST(TimeBudgetProgram, TheDialSaysWhatItChoseAndWhy) {
     EXPECT_THAT(dry.err, HasSubstr(part));
   EXPECT_EQ(Json::parse(dry.out)["planned_seconds"].get<double>(), 6000);
   EXPECT_FALSE(std::filesystem::exists(folder / "runs"));
+}
+
+// Steps, the time of one and the whole time are of one measurement.
+TEST(TimeBudgetProgram, APlannedTimeIsItsStepsTimesTheirTime) {
+  const TemporaryFolder folder;
+  const ProgramOptions here{.folder = folder.path()};
+  std::ofstream(folder / "my.txt") << some_text(20000);
+  for (const auto& words :
+       {std::vector<std::string>{"train", "my.txt", "--minutes", "30"},
+        std::vector<std::string>{"train", "window-mlp", "--data", "my.txt", "--minutes", "30"}}) {
+    std::vector<std::string> dry = words;
+    dry.insert(dry.end(), {"--dry-run", "--json"});
+    const ProgramResult result = run_program(dry, here);
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Json plan = Json::parse(result.out);
+    const double seconds = plan["steps"].get<double>() * plan["step_seconds"].get<double>();
+    EXPECT_LE(seconds, 1800);
+    EXPECT_GE(seconds, 1000) << "the rest are evaluations: " << plan.dump();
+  }
+}
+
+// A text alone is as good as --data: the dial chooses a model for it.
+TEST(TimeBudgetProgram, ATextWithATimeIsDialled) {
+  const TemporaryFolder folder;
+  const ProgramOptions here{.folder = folder.path()};
+  std::ofstream(folder / "my.txt") << some_text(20000);
+  const ProgramResult run = run_program({"train", "my.txt", "--minutes", "0.15", "--json"}, here);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("model: "));
+  EXPECT_TRUE(std::filesystem::exists(folder / "runs/my/result.json"));
+  const std::string settings = read_file(folder / "runs/my/config.toml");
+  EXPECT_THAT(settings, HasSubstr("family = \"decoder\""));
+  EXPECT_THAT(settings, HasSubstr("recipe = \"modern\""));
+  // Measuring two models first took no more memory than the chosen one.
+  const ProgramResult plain =
+      run_program({"train", "runs/my/config.toml", "--out", "plain", "--json", "--quiet"}, here);
+  ASSERT_EQ(plain.exit_code, 0) << plain.err;
+  EXPECT_LE(Json::parse(run.out)["peak_bytes"].get<double>(),
+            1.15 * Json::parse(plain.out)["peak_bytes"].get<double>());
+}
+
+// A dry run makes the folder and takes it away again, so that what can't be made is told.
+TEST(PlanOnly, AFolderThatCantBeMadeIsRefused) {
+  const ProgramResult result = run_program({"train", "--dry-run", "--out", "/proc/x"});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.err, HasSubstr("/proc/x"));
+  const TemporaryFolder folder;
+  EXPECT_EQ(run_program({"train", "--dry-run", "--out", "a/b"}, {.folder = folder.path()}).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(TimeBudgetProgram, BadTimesAreRefused) {

@@ -8,8 +8,10 @@ namespace tril {
 /// Bytes this process may use: the machine's memory, or the control group's limit where that is lower.
 int64_t machine_memory();
 
-/// The largest resident size of this process so far, in bytes.
+/// The largest resident size of this process so far, in bytes, or since forget_peak().
 int64_t peak_memory();
+/// peak_memory() begins anew, where the system lets it.
+void forget_peak();
 
 /// Throws std::bad_alloc where the process may not have so many bytes of addresses more: for a library that
 /// does not survive being refused.

@@ -1,6 +1,7 @@
 #include "tril/base/memory.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -42,6 +43,22 @@ TEST(Memory, ResidentIsWhatIsTouchedNow) {
   EXPECT_GE(resident_memory(), before + (int64_t{60} << 20));
   // The system counts pages in bunches, so the two may be a little apart.
   EXPECT_LE(resident_memory(), peak_memory() + (int64_t{4} << 20));
+}
+
+TEST(Memory, APeakThatIsForgottenComesAgainOnlyWhenItIsReached) {
+  if (::access("/proc/self/clear_refs", W_OK) != 0) GTEST_SKIP() << "the system keeps the peak";
+  constexpr size_t kBytes = size_t{64} << 20;
+  const auto touch = [] {
+    std::vector<char> block(kBytes);
+    std::memset(block.data(), 1, block.size());
+    EXPECT_EQ(*static_cast<volatile char*>(block.data() + kBytes / 2), 1);
+  };
+  touch();
+  const int64_t before = peak_memory();
+  forget_peak();
+  EXPECT_LT(peak_memory(), before - (int64_t{32} << 20));
+  touch();
+  EXPECT_NEAR(static_cast<double>(peak_memory()), static_cast<double>(before), 16e6);
 }
 
 }  // namespace

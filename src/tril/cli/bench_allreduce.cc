@@ -28,20 +28,17 @@ double once(Ranks& ranks, std::vector<float>& numbers) {
   return steady_seconds() - begun;
 }
 
-double median_seconds(Ranks& ranks, int64_t bytes, double seconds) {
+double best_seconds(Ranks& ranks, int64_t bytes, double seconds) {
   std::vector<float> numbers(static_cast<size_t>(bytes) / sizeof(float), 0);
   once(ranks, numbers);  // the first one makes connections
-  std::vector<double> times;
-  double spent = 0;
-  do {
-    const double here = once(ranks, numbers);
-    double all = here;
+  double best = 1e300, spent = 0;
+  for (int turn = 0; turn < 3 || spent < seconds; ++turn) {
+    double all = once(ranks, numbers);
     ranks.sum(&all, 1);  // every rank counts the same time, so that all go on as often
-    times.push_back(all / ranks.ranks());
-    spent += times.back();
-  } while (times.size() < 3 || spent < seconds);
-  std::nth_element(times.begin(), times.begin() + static_cast<long>(times.size() / 2), times.end());
-  return times[times.size() / 2];
+    best = std::min(best, all / ranks.ranks());
+    spent += all / ranks.ranks();
+  }
+  return best;
 }
 
 }  // namespace
@@ -50,7 +47,7 @@ Json bench_allreduce(Ranks& ranks, double seconds) {
   Json rows = Json::array();
   std::vector<SumPoint> points;
   for (const int64_t bytes : {64, 4096, 65536, 262144, 1 << 20, 4 << 20, 16 << 20}) {
-    const double time = median_seconds(ranks, bytes, seconds);
+    const double time = best_seconds(ranks, bytes, seconds);
     points.push_back({static_cast<double>(bytes), time});
     rows.push_back({{"bytes", bytes}, {"seconds", time}});
   }

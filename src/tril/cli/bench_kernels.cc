@@ -10,6 +10,7 @@
 #include "tril/base/clock.h"
 #include "tril/base/error.h"
 #include "tril/base/memory.h"
+#include "tril/base/progress.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
@@ -202,7 +203,9 @@ Json bench_kernels(double seconds, const std::vector<std::string>& only) {
   out["slow"] = Json::array();
   for (const Measured& work : all_works(kMostFlops, kMostPlainFlops)) {
     if (!only.empty() && std::find(only.begin(), only.end(), work.fast.op) == only.end()) continue;
-    const Json row = measure(work, seconds, out["machine"]);
+    forget_peak();
+    Json row = measure(work, seconds, out["machine"]);
+    row["peak_bytes"] = peak_memory();
     if (row["gain"].get<double>() < kWorthTelling)
       out["slow"].push_back(
           {{"op", row["op"]}, {"place", row["place"]}, {"gain", row["gain"]}, {"why", reason(row)}});
@@ -221,7 +224,7 @@ std::string kernels_text(const Json& document) {
       counted(machine.at("threads").get<int>(), "thread"), machine.at("vector_level").get<std::string>(),
       number("gflops"), number("gflops_one_core"), number("read_gb_per_second"),
       number("read_gb_per_second_one_core"));
-  Table table({"op", "forward", "share", "plain", "backward", "share", "plain", "shapes", "as in"});
+  Table table({"op", "forward", "share", "plain", "backward", "share", "plain", "memory", "shapes", "as in"});
   for (const Json& row : document.at("kernels")) {
     std::vector<std::string> cells = {row.at("op")};
     for (const char* pass : {"forward", "backward"}) {
@@ -231,6 +234,7 @@ std::string kernels_text(const Json& document) {
       cells.push_back(rate == 0 ? "-" : fmt::format("{:.0f}%", 100 * f.at("share").get<double>()));
       cells.push_back(fmt::format("{:.1f}x", f.at("gain").get<double>()));
     }
+    cells.push_back(short_bytes(row.at("peak_bytes").get<double>()));
     cells.push_back(row.at("shapes"));
     cells.push_back(row.at("place"));
     table.row(std::move(cells));

@@ -15,6 +15,7 @@
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/log.h"
+#include "tril/base/memory.h"
 #include "tril/base/progress.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
@@ -158,12 +159,15 @@ void measure(const BenchRow& row, Json& rows, Json& skipped) {
   const Round ours = row.prepare();
   Timed best;
   std::vector<double> rates;
+  int64_t peak = 0;
   const auto all_done = [&] {
     return std::all_of(sides.begin(), sides.end(), [](const Side& s) { return s.done; });
   };
   for (int round = 0; round < row.rounds && (round == 0 || !all_done()); ++round) {
     const double start = steady_seconds();
+    forget_peak();
     Timed timed = ours();
+    peak = std::max(peak, peak_memory());
     timed.seconds = steady_seconds() - start;
     rates.push_back(timed.rate);
     if (timed.rate > best.rate) best = timed;
@@ -173,7 +177,7 @@ void measure(const BenchRow& row, Json& rows, Json& skipped) {
   }
   for (const Contest& contest : row.contests) {
     if (const Side* peer = best_of(sides, contest))
-      rows.push_back(row_of(row, best, rates, *peer, sides));
+      rows.push_back(row_of(row, best, rates, *peer, sides)), rows.back()["peak_bytes"] = peak;
     else
       skipped.push_back(skipped_of(row, contest, sides, best.rate));
   }
@@ -251,7 +255,7 @@ Json bench_peers(PeerSettings settings) {
 }
 
 std::string peers_text(const Json& document) {
-  Table table({"work", "tril", "peer", "ratio", "goal", "met", "against"});
+  Table table({"work", "tril", "peer", "ratio", "goal", "met", "memory", "against"});
   for (const Json& row : document["rows"]) {
     const auto rate = [&](const char* side) {
       return short_count(row[side].get<double>()) + " " + row["unit"].get<std::string>();
@@ -261,7 +265,7 @@ std::string peers_text(const Json& document) {
                row["met"].get<bool>()         ? "yes"
                : row["same_work"].get<bool>() ? "no"
                                               : "not the same work",
-               row["against"]});
+               short_bytes(row["peak_bytes"].get<double>()), row["against"]});
   }
   std::string text = document["rows"].empty() ? "" : table.text();
   for (const Json& row : document["skipped"])

@@ -35,16 +35,17 @@ Json plan_json(const Config& config, const Corpus& corpus) {
   const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
   const MemoryPlan memory = require_memory(config, validation, machine_memory());
   const double reading = program_seconds();
-  const double seconds =
-      config.train.minutes > 0
-          ? 60 * config.train.minutes
-          : reading + run_seconds(config, corpus, measure_speed(config, corpus, kMeasured));
+  const Speed speed = measure_speed(config, corpus, kMeasured);
+  const bool timed = config.train.minutes > 0;
+  const double seconds = timed ? 60 * config.train.minutes : reading + run_seconds(config, corpus, speed);
+  const int64_t steps = timed ? steps_in(config, corpus, speed, seconds - reading) : config.train.steps;
   return {{"parameters", parameter_count(config.model)},
           {"trained_parameters", memory.trained},
           {"documents", by_part(corpus, &PartAudit::documents)},
           {"targets", by_part(corpus, &PartAudit::targets)},
           {"vocab_size", config.model.vocab_size},
-          {"steps", config.train.steps},
+          {"steps", steps},
+          {"step_seconds", speed.step},
           {"targets_a_step", targets_a_step(config)},
           {"least_bytes", least_training_bytes(config)},
           {"machine_bytes", machine_memory()},
@@ -67,7 +68,8 @@ std::string plan_text(const Config& config, const Corpus& corpus, const Json& pl
   for (size_t p = 0; p < kParts; ++p)
     text += fmt::format("{} {}, {} ({})", p > 0 ? ";" : "", counted(audit.parts[p].documents, "document"),
                         counted(audit.parts[p].targets, "target"), part_name(static_cast<Part>(p)));
-  text += fmt::format("\nwork     {} of {}\n", counted(config.train.steps, "step"),
+  text += fmt::format("\nwork     {}{} of {}\n", config.train.minutes > 0 ? "about " : "",
+                      counted(plan.at("steps").get<int64_t>(), "step"),
                       counted(targets_a_step(config), "target"));
   const auto bytes = [&](const Json& value) { return short_bytes(value.get<double>()); };
   const Json& parts = plan.at("bytes");

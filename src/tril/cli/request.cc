@@ -26,21 +26,33 @@ std::string stem_of(const std::string& path) {
   return stem.empty() || stem == "." || stem == "-" ? kDefaultPreset : stem;
 }
 
+bool is_preset(const std::string& word) {
+  const std::vector<std::string> presets = preset_names();
+  return std::find(presets.begin(), presets.end(), word) != presets.end();
+}
+
+bool is_configuration(const std::string& word) {
+  return has_ending(word, ".toml") || has_ending(word, ".json");
+}
+
+void require_text(const std::string& word) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(word, ignored))
+    refuse("there is no preset and no file {}{}; {} lists them", in_quotes(word),
+           nearest_hint(word, preset_names()), typed({"presets"}));
+}
+
 // Adds what the word stands for; returns the name of the default run.
 std::string take_word(ConfigBuilder& builder, const std::string& word) {
-  const std::vector<std::string> presets = preset_names();
-  if (std::find(presets.begin(), presets.end(), word) != presets.end()) {
+  if (is_preset(word)) {
     builder.add_preset(word);
     return word;
   }
-  if (has_ending(word, ".toml") || has_ending(word, ".json")) {
+  if (is_configuration(word)) {
     builder.add_file(word);
     return std::filesystem::path(word).stem().string();
   }
-  std::error_code ignored;
-  if (!std::filesystem::exists(word, ignored))
-    refuse("there is no preset and no file {}{}; {} lists them", in_quotes(word), nearest_hint(word, presets),
-           typed({"presets"}));
+  require_text(word);
   builder.add_preset(kDefaultPreset);
   use_data(builder, word);
   return stem_of(word);
@@ -71,6 +83,10 @@ void fix_adapter(ConfigBuilder& builder, const BaseModel& base) {
 }
 
 }  // namespace
+
+bool Request::dialled() const {
+  return minutes && !from && (!what || (!is_preset(*what) && !is_configuration(*what)));
+}
 
 void use_data(ConfigBuilder& builder, const std::string& path) {
   const bool special = path == "tales" || path == "-";
@@ -107,7 +123,9 @@ Resolved resolve_request(const Request& request, const Common& common, const std
   } else if (request.dialled()) {
     builder.add_preset("shakespeare-char");
     builder.add_toml(choices, "--minutes");
-    resolved.name = stem_of(request.data.value_or("tales"));
+    if (request.what) require_text(*request.what);
+    if (request.what) use_data(builder, *request.what);
+    resolved.name = stem_of(request.what.value_or(request.data.value_or("tales")));
   } else if (request.what) {
     resolved.name = take_word(builder, *request.what);
   } else {

@@ -30,7 +30,8 @@ struct Request {
   std::vector<std::string> settings;      // --set, in order
   std::optional<int64_t> steps;
   std::optional<double> minutes;
-  bool dialled() const { return minutes && !what && !from; }  // the dial chooses the model
+  /// The dial chooses the model: a time is given, and no preset or configuration.
+  bool dialled() const;
 };
 
 struct Resolved {

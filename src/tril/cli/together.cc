@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "tril/base/interrupt.h"
 #include "tril/base/log.h"
 #include "tril/base/threads.h"
 #include "tril/cli/run_options.h"
@@ -27,6 +28,9 @@ int together(const Common& common, const std::function<Config()>& asked,
     const int code = lead(&parallel);
     parallel.end();
     return code;
+  } catch (const Interrupted&) {
+    parallel.end(false);  // a Ctrl-C ends mpirun, too
+    throw;
   } catch (...) {
     parallel.end();
     throw;

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
-#include "tril/base/file.h"
 #include "tril/base/log.h"
 #include "tril/base/memory.h"
 #include "tril/base/threads.h"
@@ -46,14 +45,14 @@ int show_plan(const Resolved& resolved, std::shared_ptr<const Corpus> corpus, co
 }
 
 // The configuration, and for a dialled one the text that was read to choose it.
-Resolved chosen(const Asked& asked, const Common& common, std::shared_ptr<const Corpus>& corpus) {
+Resolved chosen(const Asked& asked, const Common& common, int ranks, std::shared_ptr<const Corpus>& corpus) {
   Resolved resolved = resolve_request(asked.request, common);
   if (!asked.request.dialled()) return resolved;
   const auto make = [&](const std::string& choices) {
     return resolve_request(asked.request, common, choices).config;
   };
   if (resolved.config.run.threads > 0) set_threads(static_cast<int>(resolved.config.run.threads));
-  Dialled dialled = dial(make, *asked.request.minutes);
+  Dialled dialled = dial(make, *asked.request.minutes, ranks);
   for (const std::string& line : dialled.why) log::note_line(line);
   resolved.config = std::move(dialled.config);
   corpus = std::move(dialled.corpus);
@@ -62,12 +61,13 @@ Resolved chosen(const Asked& asked, const Common& common, std::shared_ptr<const 
 
 int lead(const Asked& asked, const Common& common, Parallel* parallel) {
   std::shared_ptr<const Corpus> corpus;
-  const Resolved resolved = chosen(asked, common, corpus);
+  const Resolved resolved = chosen(asked, common, parallel != nullptr ? parallel->count() : 1, corpus);
   refuse_oversize(resolved.config, machine_memory());
   config_to_toml(resolved.config);  // refuses what a run's files can't hold
   if (parallel != nullptr) Parallel::require_shareable(resolved.config, parallel->count());
   if (asked.dry_run) {
-    asked.out ? RunFolder::require_new(*asked.out) : require_writable("runs");
+    // Makes the folder, and takes it away again.
+    asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
     return show_plan(resolved, std::move(corpus), common);
   }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);

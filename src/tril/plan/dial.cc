@@ -19,7 +19,9 @@ namespace {
 
 constexpr double kTargetsAParameter = 20;
 constexpr int64_t kBatch = 16, kContext = 128, kEvaluated = 20000;
-constexpr size_t kProbe = 3;  // the size that is measured first
+constexpr size_t kProbe = 3;               // the size that is measured first
+constexpr int64_t kProbeParts = 8;         // of its batch: measuring takes no more memory than what is chosen
+constexpr const char* kRecipe = "modern";  // the best of docs/recipes.md: the choices that are not a size
 
 // Of a file or a folder; a source that can't be asked (the tales, standard input) counts as a megabyte.
 int64_t bytes_of(const DataSettings& data) {
@@ -60,17 +62,22 @@ std::string data_toml(const DialTokenizer& tokenizer) {
   return text;
 }
 
-// The rate falls with the root of the width; more would not train, less would waste the time.
-double rate_for(int64_t d_model) {
-  return std::clamp(1e-3 * std::sqrt(128.0 / static_cast<double>(d_model)), 5e-4, 2e-3);
+std::string recipe_toml() {
+  return fmt::format("[train]\nrecipe = \"{}\"\nbatch = {}\n", kRecipe, kBatch);
+}
+
+// The recipe's rate is that of 128 wide. It falls with the root of the width; more would not train, less
+// would waste the time.
+double rate_for(double recipes, int64_t d_model) {
+  return recipes * std::clamp(std::sqrt(128.0 / static_cast<double>(d_model)), 0.5, 2.0);
 }
 
 // `steps` is about how many fit; the run may take up to ten times as many before its time is over.
-std::string train_toml(const Config& config, double minutes, int64_t steps, int64_t evaluations) {
+std::string time_toml(double rate, double minutes, int64_t steps, int64_t evaluations) {
   return fmt::format(
-      "[train]\nminutes = {}\nsteps = {}\nbatch = {}\nschedule = \"trapezoid\"\nlearning_rate = {:.6f}\n"
+      "minutes = {}\nsteps = {}\nschedule = \"trapezoid\"\nlearning_rate = {:.6f}\n"
       "min_learning_rate = 0.0\nwarmup = {}\neval_every = {}\neval_examples = {}\nlog_every = {}\n",
-      minutes, 10 * steps, kBatch, rate_for(config.model.d_model), std::clamp<int64_t>(steps / 20, 1, 100),
+      minutes, 10 * steps, rate, std::clamp<int64_t>(steps / 20, 1, 100),
       std::max<int64_t>(1, steps / evaluations), kEvaluated, std::clamp<int64_t>(steps / 200, 1, 100));
 }
 
@@ -121,12 +128,12 @@ void require_time(const Config& config, const Corpus& corpus, const Speed& speed
   if (needed <= 60 * config.train.minutes) return;
   const double enough = std::ceil(1.2 * needed / 60 * 100) / 100;
   refuse(
-      "--minutes {} is too short: reading the text, {} steps and one evaluation take about {:.1f} s here; "
-      "--minutes {} would do",
-      config.train.minutes, kSteps, needed, enough);
+      "--minutes {} gives {:.1f} s, which is too short: reading the text, {} steps and one evaluation take "
+      "about {:.1f} s here; --minutes {} would do",
+      config.train.minutes, 60 * config.train.minutes, kSteps, needed, enough);
 }
 
-Dialled dial(const DialMake& make, double minutes) {
+Dialled dial(const DialMake& make, double minutes, int ranks) {
   const std::vector<DialSize> sizes = dial_sizes();
   const double total = 60 * minutes, moment = std::min(1.0, total / 60);
   const DataSettings data = make("").data;
@@ -135,32 +142,34 @@ Dialled dial(const DialMake& make, double minutes) {
   const std::string text = data_toml(tokenizer);
 
   Dialled out;
-  Config probe = make(text + model_toml(sizes[kProbe], kContext));
+  Config probe = make(text + model_toml(sizes[kProbe], kContext) + recipe_toml());
   out.corpus = std::make_shared<const Corpus>(build_corpus(probe.data));
   const int64_t vocabulary = out.corpus->tokenizer->vocab_size(),
                 targets = targets_of(*out.corpus, Part::kTrain);
   const int64_t context = context_for(targets);
   const auto made = [&](size_t size, const std::string& more) {
-    Config config = make(text + model_toml(sizes[size], context) + more);
+    Config config = make(text + model_toml(sizes[size], context) + recipe_toml() + more);
     config.model.vocab_size = vocabulary;
     return config;
   };
-  const std::string batch = fmt::format("[train]\nbatch = {}\n", kBatch);
-  probe = made(kProbe, batch);
+  probe = made(kProbe, fmt::format("accumulate = {}\n", kProbeParts));
   Speed speed = measure_speed(probe, *out.corpus, moment);
-  const double rate = multiplies_a_step(probe) / speed.step;
+  const double rate = ranks * multiplies_a_step(probe) / speed.step;
   const size_t size = dial_size(probe, rate, std::max(0.0, total - program_seconds()));
-  out.config = made(size, batch);
-  if (size != kProbe) speed = measure_speed(out.config, *out.corpus, moment);
+  Config share = made(size, "");
+  share.train.batch = std::max<int64_t>(1, share.train.batch / ranks);
+  speed = measure_speed(share, *out.corpus, moment);
 
-  out.config = made(size, train_toml(out.config, minutes, 100, 10));
+  const double learning_rate = rate_for(probe.train.learning_rate, sizes[size].d_model);
+  out.config = made(size, time_toml(learning_rate, minutes, 100, 10));
   require_time(out.config, *out.corpus, speed);
   const double closing = speed.evaluation * static_cast<double>(targets_of(*out.corpus, Part::kValidation));
   const double usable = total - program_seconds() - speed.start - closing;
-  const auto steps = std::max<int64_t>(10, static_cast<int64_t>(0.95 * usable / speed.step));
   const double one = std::max(speed.evaluation * evaluated(out.config, *out.corpus), 1e-6);
   const auto evaluations = std::clamp<int64_t>(static_cast<int64_t>(0.05 * usable / one), 2, 20);
-  out.config = made(size, train_toml(out.config, minutes, steps, evaluations));
+  const auto most = std::max<int64_t>(10, static_cast<int64_t>(usable / speed.step));
+  out.config = made(size, time_toml(learning_rate, minutes, most, evaluations));
+  const int64_t steps = steps_in(out.config, *out.corpus, speed, total - program_seconds());
 
   const ModelConfig& m = out.config.model;
   const int64_t parameters = parameter_count(m),
@@ -180,10 +189,11 @@ Dialled dial(const DialMake& make, double minutes) {
       fmt::format("text again: {} targets to train on, so each is met about {:.1f} times",
                   with_commas(targets),
                   static_cast<double>(seen) / static_cast<double>(std::max<int64_t>(targets, 1))),
-      fmt::format("steps: about {} of {} blocks at rate {}, {:.1f} ms each; the number is settled when four "
-                  "fifths of the time are over",
-                  with_commas(steps), out.config.train.batch, out.config.train.learning_rate,
-                  1000 * speed.step)};
+      fmt::format(
+          "steps: about {} of {} blocks at rate {} by recipe {}, {:.1f} ms each; the number is settled "
+          "when four fifths of the time are over",
+          with_commas(steps), out.config.train.batch, out.config.train.learning_rate, out.config.train.recipe,
+          1000 * speed.step)};
   return out;
 }
 

@@ -41,8 +41,9 @@ size_t dial_size(const Config& base, double rate, double seconds);
 using DialMake = std::function<Config(const std::string& choices)>;
 
 /// Reads the text that `make` names, measures, and chooses for a run that ends `minutes` after the program's
-/// start. Throws Refusal where the time is too short (require_time).
-Dialled dial(const DialMake& make, double minutes);
+/// start and whose steps `ranks` like this process share. Throws Refusal where the time is too short
+/// (require_time).
+Dialled dial(const DialMake& make, double minutes, int ranks = 1);
 
 /// Throws Refusal where config.train.minutes leave no time for a first evaluation and the last: how long they
 /// take, and what would do.

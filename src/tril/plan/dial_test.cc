@@ -86,9 +86,9 @@ TEST(Dial, ATimeTooShortForAnEvaluationIsRefusedWithWhatWouldDo) {
     FAIL() << "not refused";
   } catch (const Refusal& refused) {
     const std::string text = refused.what();
-    EXPECT_NE(
-        text.find("--minutes 1e-06 is too short: reading the text, 10 steps and one evaluation take about "),
-        std::string::npos)
+    EXPECT_NE(text.find("--minutes 1e-06 gives 0.0 s, which is too short: reading the text, 10 steps and one "
+                        "evaluation take about "),
+              std::string::npos)
         << text;
     EXPECT_NE(text.find(" would do"), std::string::npos) << text;
   }

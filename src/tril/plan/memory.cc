@@ -5,14 +5,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <vector>
 
 #include "tril/base/error.h"
 #include "tril/base/memory.h"
 #include "tril/base/progress.h"
 #include "tril/base/table.h"
 #include "tril/model/registry.h"
-#include "tril/train/evaluation.h"
 #include "tril/train/frozen.h"
 #include "tril/train/trainer.h"
 
@@ -23,31 +21,6 @@ namespace {
 // buffers: 11 MB in one-head-smoke.
 constexpr int64_t kLibrary = 10'000'000;
 
-// A batch of `examples` with ids and targets of 0, which every vocabulary has.
-struct EmptyBatch {
-  std::vector<int32_t> ids, targets;
-  Batch batch;
-  EmptyBatch(const ModelConfig& model, int64_t examples, int64_t block) {
-    const bool decoder = model.family == "decoder";
-    const int64_t length = decoder ? block : model.context;
-    ids.assign(static_cast<size_t>(examples * length), 0);
-    targets.assign(decoder ? ids.size() : static_cast<size_t>(examples), 0);
-    const Shape shape{examples, length};
-    batch.ids = {shape, DType::i32, ids.data()};
-    batch.targets = {decoder ? shape : Shape{examples}, DType::i32, targets.data()};
-  }
-};
-
-int64_t counted(const Config& config, TapeOptions options, int64_t examples, int64_t block) {
-  options.counting = true;
-  const std::unique_ptr<Model> model = make_model(config.model, dtype_of(config.run));
-  if (options.record) freeze(model->parameters(), config);
-  const EmptyBatch empty(config.model, examples, block);
-  Tape tape(options);
-  tape.backward(model->loss(tape, empty.batch, Reduce::mean).loss);
-  return static_cast<int64_t>(tape.arena().most_used());
-}
-
 std::string bytes_text(int64_t bytes) {
   return short_bytes(static_cast<double>(bytes));
 }
@@ -56,18 +29,6 @@ std::string bytes_text(int64_t bytes) {
 
 int64_t MemoryPlan::total() const {
   return std::max(peak_so_far, resident + parameters + gradients + moments + activations + library);
-}
-
-int64_t step_bytes(const Config& config) {
-  const int64_t parts = std::max<int64_t>(1, config.train.accumulate);
-  return counted(config, training_tape(config), (config.train.batch + parts - 1) / parts, config.train.block);
-}
-
-int64_t evaluation_bytes(const Config& config, int64_t targets) {
-  if (targets == 0) return 0;
-  const int64_t positions = config.model.family == "decoder" ? std::min(config.model.context, targets) : 1;
-  const int64_t examples = std::min(evaluation_batch(config.model, positions), targets / positions);
-  return counted(config, tape_options(config.run, false), examples, positions);
 }
 
 MemoryPlan plan_memory(const Config& config, int64_t validation_targets) {

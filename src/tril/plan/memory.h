@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tril/train/settings.h"
+#include "tril/train/step_memory.h"
 
 namespace tril {
 
@@ -23,10 +24,6 @@ struct MemoryPlan {
 /// The plan of a resolved configuration with model.vocab_size set, for this process as it stands: its text is
 /// read, nothing is trained yet.
 MemoryPlan plan_memory(const Config& config, int64_t validation_targets);
-
-/// Bytes of the step's memory that a training step, and an evaluation over so many targets, take at most.
-int64_t step_bytes(const Config& config);
-int64_t evaluation_bytes(const Config& config, int64_t targets);
 
 /// The plan of a configuration that fits. Throws Refusal where it is over `machine` bytes: both numbers, and
 /// which of recompute, accumulate and a smaller batch would fit, or that none does.

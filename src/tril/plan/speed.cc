@@ -74,6 +74,15 @@ double evaluated_targets(const Config& config, const Corpus& corpus) {
   return static_cast<double>(times) * some + (some < all ? all : 0);
 }
 
+int64_t steps_in(const Config& config, const Corpus& corpus, const Speed& speed, double seconds) {
+  const auto all = static_cast<double>(corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
+  const TrainSettings& t = config.train;
+  const double some = t.eval_examples > 0 ? std::min(static_cast<double>(t.eval_examples), all) : all;
+  const double once = speed.start + speed.evaluation * (2 * some + (some < all ? all : 0));  // first and last
+  const double each = speed.step + speed.evaluation * some / static_cast<double>(t.eval_every);
+  return std::clamp<int64_t>(static_cast<int64_t>((seconds - once) / each), 1, t.steps);
+}
+
 double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed) {
   return speed.start + speed.step * static_cast<double>(config.train.steps) +
          speed.evaluation * evaluated_targets(config, corpus);

@@ -27,6 +27,8 @@ int64_t targets_a_step(const Config& config);
 
 /// How many validation targets the run's evaluations take in all, and the whole run in seconds.
 double evaluated_targets(const Config& config, const Corpus& corpus);
+/// About how many steps a run of so many seconds makes, with an evaluation each eval_every; at least 1.
+int64_t steps_in(const Config& config, const Corpus& corpus, const Speed& speed, double seconds);
 double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed);
 
 }  // namespace tril

@@ -24,6 +24,23 @@ TEST(PlanSpeed, TheRunIsItsStepsAndItsEvaluations) {
             2 + 10 * 0.5 + 3 * all * 0.25);
 }
 
+// The steps that fit into a run's own time are the run's.
+TEST(PlanSpeed, ATimeGivesTheStepsThatTakeIt) {
+  Config config = small_run();
+  const Corpus corpus = corpus_for(config);
+  const Speed speed{.start = 2, .step = 0.5, .evaluation = 0.001};
+  config.train.eval_every = 100;
+  for (const int64_t steps : {150, 1050, 20050}) {
+    config.train.steps = steps;
+    const double seconds = run_seconds(config, corpus, speed);
+    config.train.steps = 1000000;
+    EXPECT_NEAR(static_cast<double>(steps_in(config, corpus, speed, seconds)), static_cast<double>(steps), 2);
+  }
+  EXPECT_EQ(steps_in(config, corpus, speed, 0), 1);
+  config.train.steps = 7;
+  EXPECT_EQ(steps_in(config, corpus, speed, 1e6), 7);
+}
+
 TEST(PlanSpeed, MeasuredAndGuessedTimesArePositive) {
   Config config = small_run();
   const Corpus corpus = corpus_for(config);

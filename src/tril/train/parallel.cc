@@ -93,7 +93,7 @@ Order Parallel::next_order() {
   return heard;
 }
 
-void Parallel::end() {
+void Parallel::end(bool leave) {
   if (together_) return;
   if (started_) {
     order({});
@@ -101,7 +101,7 @@ void Parallel::end() {
     std::string nothing;
     ranks_->broadcast_text(nothing);
   }
-  ranks_->leave();
+  if (leave) ranks_->leave();
 }
 
 std::string start_fault(const JointStart& here, const JointStart& there) {

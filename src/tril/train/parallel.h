@@ -60,8 +60,9 @@ class Parallel {
   void done() { together_ = false; }
 
   /// Rank 0: nothing more comes. Where the ranks wait for each other in what was begun, this process must end
-  /// without a word, and the library then ends the others.
-  void end();
+  /// without a word, and the library then ends the others. `leave` false: all hear it, but this process does
+  /// not wait for the launcher, which may be ending itself.
+  void end(bool leave = true);
 
  private:
   std::unique_ptr<Ranks> ranks_;

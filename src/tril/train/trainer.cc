@@ -16,6 +16,7 @@
 #include "tril/train/base_model.h"
 #include "tril/train/frozen.h"
 #include "tril/train/schedule.h"
+#include "tril/train/step_memory.h"
 
 namespace tril {
 namespace {
@@ -54,6 +55,16 @@ int64_t count_targets(const Tensor& targets) {
   int64_t counted = 0;
   for (int32_t target : targets.span<int32_t>()) counted += target >= 0 ? 1 : 0;
   return counted;
+}
+
+// What the largest step or evaluation takes, asked for at once: memory that grew in the first step would be
+// taken twice, in pieces and then as one.
+void take_memory(Arena& arena, Config config, const Corpus& corpus, int ranks) {
+  config.train.batch = (config.train.batch + ranks - 1) / ranks;
+  const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
+  const int64_t bytes = std::max(step_bytes(config), evaluation_bytes(config, validation));
+  arena.allocate(static_cast<size_t>(bytes + bytes / 8));  // pages that no step comes to cost nothing
+  arena.rewind();
 }
 
 // Settings that the table of keys knows and training does not act on are refused, never passed over.
@@ -107,6 +118,7 @@ Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* ba
   if (batches_ == nullptr) batches_ = make_batches(config_, corpus, torch_);
   freeze(model_->parameters(), config_);
   optimizer_ = std::make_unique<Optimizer>(model_->parameters(), config_.train, tape_.engine());
+  take_memory(tape_.arena(), config_, corpus, parallel_ != nullptr ? parallel_->count() : 1);
   if (parallel_ != nullptr) sum_.emplace(model_->parameters(), parallel_->ranks());
 }
 

@@ -71,8 +71,8 @@ TEST(Trainer, FrozenPrefixesStayAndUnknownOnesAreRefused) {
 
 // Blocks run again in backward drop what they dropped before, also in each part of an accumulated batch.
 TEST(Trainer, RecomputeGivesTheSameBitsInLessMemory) {
-  std::vector<std::string> settings = {"model.family=decoder", "model.layers=4", "model.dropout=0.2",
-                                       "train.accumulate=2",   "train.batch=32", "train.clip=1"};
+  std::vector<std::string> settings = {"model.family=decoder", "model.layers=4",  "model.dropout=0.2",
+                                       "train.accumulate=2",   "train.batch=512", "train.clip=1"};
   Made kept(settings);
   settings.emplace_back("train.recompute=true");
   Made again(settings);
