@@ -145,6 +145,12 @@ TEST_F(Finetune, AnAdapterGoesOutAloneOrMergedAndComesBack) {
   }
   const ProgramResult alone = run_program({"export", run, "--to", "peft", "--out", folder_ / "adapter"});
   ASSERT_EQ(alone.exit_code, 0) << alone.err;
+  EXPECT_THAT(run_program({"import", folder_ / "adapter", "--out", folder_ / "none"}).err,
+              HasSubstr("is an adapter without its base model; train with --from BASE --set lora.adapter="));
+  const std::vector<std::string> tuned = {"train",           "--from", run,          "--data",
+                                          folder_ / "t.txt", "--out",  folder_ / "n"};
+  EXPECT_THAT(run_program(tuned).err,
+              HasSubstr("has an adapter of rank 2; go on with it by tril resume, or export it"));
   // The same adapter once more: its first loss is that of the run after its last step.
   const auto score = [&](const std::string& path) {
     const ProgramResult done = run_program({"score", path, "--text", "the cat and the hat", "--json"});
@@ -205,7 +211,9 @@ TEST_F(Finetune, BadInputIsRefusedByName) {
               HasSubstr("has no adapter to merge; leave --merge out"));
   EXPECT_THAT(run_program({"export", folder_ / "plain", "--to", "peft", "--out", folder_ / "y"}).err,
               HasSubstr("has no adapter; --to peft writes one alone"));
-  EXPECT_EQ(run_program({"resume", folder_ / "plain", "--from", folder_ / "hf"}).exit_code, 2);
+  const ProgramResult resumed = run_program({"resume", folder_ / "plain", "--from", folder_ / "hf"});
+  EXPECT_EQ(resumed.exit_code, 2);
+  EXPECT_THAT(resumed.err, HasSubstr("unknown option '--from'"));
 }
 
 }  // namespace

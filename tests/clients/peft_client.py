@@ -6,6 +6,9 @@ import json
 import os
 import pathlib
 import sys
+import warnings
+
+os.environ.setdefault("TQDM_DISABLE", "1")
 
 import peft
 import torch
@@ -15,9 +18,10 @@ from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel, Llam
 
 from common import LIMIT, ROOT, difference, finish, logits, tell, train, tril
 
+warnings.simplefilter("ignore")
 transformers.utils.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
-torch.set_num_threads(2)
+torch.set_num_threads(1)
 NAME = f"peft {peft.__version__}"
 TEXT = "Once there was a small dog. It ran to the 123 houses, didn't it?\n"
 SHARED = pathlib.Path(os.environ.get("TRIL_SHARED", ROOT.parent / "shared"))

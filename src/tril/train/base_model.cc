@@ -25,7 +25,7 @@ void add(Sha256& hash, std::string_view name, std::string_view bytes) {
 class RunBase : public BaseModel {
  public:
   explicit RunBase(const std::string& path) {
-    const LoadedRun run = load_run(path);
+    const LoadedRun run = load_run(path, std::nullopt, {}, Use::kInference);
     path_ = run.path;
     step_ = run.step;
     config_ = run.config.model;
@@ -45,11 +45,12 @@ class RunBase : public BaseModel {
     std::sort(order.begin(), order.end(), [&](int a, int b) { return p.info(a).name < p.info(b).name; });
     Sha256 hash;
     for (const int i : order) add(hash, p.info(i).name, stored("", p.value(i)).bytes);
+    run.checkpoint->finish_verifying();
     sha256_ = to_hex(hash.digest());
   }
 
   void copy_to(Parameters& to) const override {
-    const LoadedRun run = load_run(path_, step_);
+    const LoadedRun run = load_run(path_, step_, {}, Use::kInference);
     const Parameters& from = run.model->parameters();
     for (int i = 0; i < from.size(); ++i) {
       const Tensor source = from.value(i), target = to.value(to.find(from.info(i).name));
@@ -60,6 +61,7 @@ class RunBase : public BaseModel {
       if (source.dtype == target.dtype)
         std::copy_n(static_cast<const char*>(source.data), source.bytes(), static_cast<char*>(target.data));
     }
+    run.checkpoint->finish_verifying();
   }
 
  private:
