@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 ChartSeries series(const Json& result, const std::string& name, const char* field) {
   ChartSeries found{name, {}};
   for (const Json& point : result.at("trace"))
-    if (point.at(field).is_number())
+    if (point.at(field).is_number() && point.at("tokens_seen").is_number())
       found.points.emplace_back(point.at("tokens_seen").get<double>(), point.at(field).get<double>());
   return found;
 }

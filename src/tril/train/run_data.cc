@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -85,10 +86,51 @@ Corpus read_run_text(const std::string& run, const Config& config, std::shared_p
   }
 }
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Whether `object` has each name, with a value for which `is` holds.
+template <class Is>
+bool has_each(const Json& object, std::initializer_list<const char*> names, const Is& is) {
+  return object.is_object() && std::all_of(names.begin(), names.end(), [&](const char* name) {
+           return object.contains(name) && is(object[name]);
+         });
+}
+
+// Whether every field that is shown of a result is there, with a value of its kind.
+bool is_result(const Json& result) {
+  const auto count = [](const Json& value) { return value.is_number_integer(); };
+  const auto number = [](const Json& value) { return value.is_number(); };
+  const auto real = [](const Json& value) { return value.is_number() || value.is_null(); };
+  const auto parts = [&](const Json& value) {
+    return has_each(value, {"train", "validation", "test"}, count);
+  };
+  const auto times = [&](const Json& value) {
+    return has_each(value, {"data", "train", "eval", "total"}, number);
+  };
+  const auto text = [](const Json& value) { return value.is_string(); };
+  const auto point = [&](const Json& value) {
+    return has_each(value, {"step", "tokens_seen", "train_batch_loss", "validation_loss"}, real);
+  };
+  const auto all = [](const Json& list, const auto& is) {
+    return list.is_array() && std::all_of(list.begin(), list.end(), is);
+  };
+  return has_each(result, {"parameters", "vocab_size", "steps", "selected_step", "tokens_seen"}, count) &&
+         has_each(result, {"documents", "targets"}, parts) && has_each(result, {"seconds"}, times) &&
+         has_each(result, {"validation_loss", "validation_perplexity", "tokens_per_second"}, real) &&
+         has_each(result, {"peak_bytes"}, number) && has_each(result, {"run"}, text) &&
+         result.contains("trace") && all(result["trace"], point) &&
+         (!result.contains("samples") || all(result["samples"], text)) &&
+         (!result.contains("trained_parameters") || count(result["trained_parameters"]));
+}
+
+}  // namespace
+
 std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64_t steps) {
   if (surely_missing(path)) return std::nullopt;
   nlohmann::ordered_json result = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
-  if (!result.is_object() || !result.contains("steps") || !result["steps"].is_number_integer()) {
+  if (!is_result(result)) {
     log::warn("{}: is not the result of a run (damaged?); it is made again", path);
     return std::nullopt;
   }
@@ -97,7 +139,6 @@ std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64
 }
 
 nlohmann::ordered_json read_trace(const std::string& metrics_path) {
-  using Json = nlohmann::ordered_json;
   Json trace = Json::array();
   const std::string text = read_file(metrics_path);
   for (size_t start = 0; start < text.size();) {
@@ -107,7 +148,7 @@ nlohmann::ordered_json read_trace(const std::string& metrics_path) {
     if (line.is_discarded() || !line.contains("validation_loss")) continue;
     Json point;
     for (const char* field : {"step", "tokens_seen", "train_batch_loss", "validation_loss"})
-      point[field] = line.value(field, Json());
+      point[field] = line.contains(field) && line[field].is_number() ? line[field] : Json();
     trace.push_back(std::move(point));
   }
   return trace;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tril/train/run_folder_testing.h"
 
@@ -51,10 +53,30 @@ TEST_F(RunDataTest, AManifestIsThereDamagedOrMissing) {
 
 TEST_F(RunDataTest, AResultCountsForItsOwnStepsOnly) {
   EXPECT_EQ(read_result(path_, 5), std::nullopt);
-  put(path_, "{\"steps\": 5}");
+  const std::string parts = R"({"train": 1, "validation": 0, "test": 0})",
+                    whole = R"({"run": "r", "parameters": 4, "documents": )" + parts + R"(, "targets": )" +
+                            parts +
+                            R"(, "vocab_size": 3, "steps": 5, "selected_step": 5, "tokens_seen": 9,
+      "validation_loss": null, "validation_perplexity": 1.5, "seconds": {"data": 0, "train": 0, "eval": 0, "total": 0},
+      "tokens_per_second": 2.5, "peak_bytes": 7, "trace": [{"step": 1, "tokens_seen": 2, "train_batch_loss": 3.5,
+      "validation_loss": null}], "samples": ["a"]})";
+  put(path_, whole);
   EXPECT_TRUE(read_result(path_, 5));
   EXPECT_EQ(read_result(path_, 6), std::nullopt);
-  for (const char* text : {"{", "[]", "{}", "{\"steps\": \"5\"}"}) {
+  std::vector<std::string> damaged = {"{", "[]", "{}", "{\"steps\": \"5\"}"};
+  const auto document = nlohmann::ordered_json::parse(whole);
+  for (const auto& [key, value] : document.items()) {
+    for (const nlohmann::ordered_json& other : {nlohmann::ordered_json(true), nlohmann::ordered_json("x")}) {
+      if (value.is_string() && other.is_string()) continue;
+      auto changed = document;
+      changed[key] = other;
+      damaged.push_back(changed.dump());
+    }
+    auto without = document;
+    without.erase(key);
+    if (key != "samples") damaged.push_back(without.dump());
+  }
+  for (const std::string& text : damaged) {
     put(path_, text);
     testing::internal::CaptureStderr();
     EXPECT_EQ(read_result(path_, 5), std::nullopt) << text;
