@@ -58,6 +58,37 @@ writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tens
 put("gguf", "llama", (FOLDER / "g.gguf").read_bytes())
 (FOLDER / "g.gguf").unlink()
 
+
+
+def whole_model(name, keys, shapes):
+    """A model of width 4 with all its tensors: every number is different."""
+    writer = gguf.GGUFWriter(FOLDER / "g.gguf", name)
+    for key, value in {"embedding_length": 4, "attention.head_count": 2, "block_count": 1, "context_length": 3, "feed_forward_length": 6}.items():
+        writer.add_uint32(f"{name}.{key}", value)
+    for key, value in keys.items():
+        writer.add_float32(key, value) if isinstance(value, float) else writer.add_uint32(key, value)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("gpt-2")
+    writer.add_token_list(["a", "b", "ab", "<|endoftext|>"])
+    writer.add_token_types([1, 1, 1, 3])
+    writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(3)
+    for i, (tensor, shape) in enumerate(shapes.items()):
+        writer.add_tensor(tensor, np.sin(np.arange(np.prod(shape), dtype=np.float32) + i).reshape(shape))
+    writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tensors_to_file(), writer.close()
+    put("gguf", f"whole_{name}", (FOLDER / "g.gguf").read_bytes())
+    (FOLDER / "g.gguf").unlink()
+
+
+whole_model("llama", {"llama.attention.head_count_kv": 1, "llama.attention.layer_norm_rms_epsilon": 1e-5}, {
+    "token_embd.weight": (4, 4), "blk.0.attn_norm.weight": (4,), "blk.0.attn_q.weight": (4, 4), "blk.0.attn_k.weight": (2, 4),
+    "blk.0.attn_v.weight": (2, 4), "blk.0.attn_output.weight": (4, 4), "blk.0.ffn_norm.weight": (4,), "blk.0.ffn_gate.weight": (6, 4),
+    "blk.0.ffn_up.weight": (6, 4), "blk.0.ffn_down.weight": (4, 6), "output_norm.weight": (4,), "output.weight": (4, 4)})
+whole_model("gpt2", {"gpt2.attention.layer_norm_epsilon": 1e-5}, {
+    "token_embd.weight": (4, 4), "position_embd.weight": (3, 4), "output_norm.weight": (4,), "output_norm.bias": (4,),
+    **{f"blk.0.{name}.{end}": shape if end == "weight" else shape[:1] for end in ("weight", "bias") for name, shape in {
+        "attn_norm": (4,), "attn_qkv": (12, 4), "attn_output": (4, 4), "ffn_norm": (4,), "ffn_up": (6, 4), "ffn_down": (4, 6)}.items()}})
+
 put("tokenizer", "bpe", json.dumps({
     "added_tokens": [{"id": 3, "content": "<s>", "special": True}], "normalizer": None,
     "pre_tokenizer": {"type": "Sequence", "pretokenizers": [{"type": "Digits", "individual_digits": True}, {"type": "ByteLevel"}]},
