@@ -80,7 +80,8 @@ TEST(PlanScaling, ThePagesPredictionsAreTheFormulas) {
   for (const Row& row : sums) links[row[0] + row[1]] = {number(row[2]) * 1e-6, number(row[3]) * 1e6};
   for (const Row& row : points) {
     const auto ranks = static_cast<int64_t>(number(row[1]));
-    const double cores = 2, crowd = std::max(1.0, static_cast<double>(ranks) / cores), bytes = number(row[3]) * 1e6;
+    const double cores = 2, crowd = std::max(1.0, static_cast<double>(ranks) / cores),
+                 bytes = number(row[3]) * 1e6;
     const RankStep step{number(rank[0][0]) / 1e3, crowd * number(rank[0][1]) / 1e3, bytes, bytes, 1};
     const double model = 1e3 * step_seconds(ranks, number(row[2]), step, links.at(row[0] + row[1]));
     EXPECT_NEAR(number(row[5]), model, 1 + 0.01 * model) << row[0] << " " << row[1] << " " << row[2];

@@ -202,7 +202,7 @@ void Trainer::begin_together(const Order& order) {
 void Trainer::share_state() {
   Ranks& ranks = parallel_->ranks();
   for (const Tensor& numbers :
-       {model_->parameters().flat_values(), optimizer_->moment1(), optimizer_->moment2()})
+       {model_->parameters().flat_values(), optimizer_->flat_moments1(), optimizer_->flat_moments2()})
     ranks.broadcast(numbers.data, numbers.bytes());
   ranks.broadcast(&steps_done_, sizeof steps_done_);
   std::string text = generators().dump();
