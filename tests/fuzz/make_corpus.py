@@ -59,24 +59,41 @@ put("gguf", "llama", (FOLDER / "g.gguf").read_bytes())
 (FOLDER / "g.gguf").unlink()
 
 
+# A tensor of each type that is read, and one that is not.
+writer = gguf.GGUFWriter(FOLDER / "g.gguf", "llama")
+for kind in (np.float16, np.float64, np.int8, np.int16, np.int32, np.int64):
+    writer.add_tensor(np.dtype(kind).name, np.arange(2).astype(kind))
+for kind in ("BF16", "Q4_0", "Q4_1", "Q8_0"):
+    kind = gguf.GGMLQuantizationType[kind]
+    writer.add_tensor(kind.name, gguf.quants.quantize(np.linspace(-1, 1, 32, dtype=np.float32)[None], kind), raw_dtype=kind)
+writer.add_tensor("Q4_K", np.zeros((1, 144), np.uint8), raw_dtype=gguf.GGMLQuantizationType.Q4_K)
+writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tensors_to_file(), writer.close()
+put("gguf", "types", (FOLDER / "g.gguf").read_bytes())
+(FOLDER / "g.gguf").unlink()
 
-def whole_model(name, keys, shapes):
-    """A model of width 4 with all its tensors: every number is different."""
+
+def whole_model(name, keys, shapes, file=None, width=4, hidden=6, pre="gpt-2", bos=False):
+    """A model with all its tensors: every number is different. Rows of 32 are Q4_1."""
     writer = gguf.GGUFWriter(FOLDER / "g.gguf", name)
-    for key, value in {"embedding_length": 4, "attention.head_count": 2, "block_count": 1, "context_length": 3, "feed_forward_length": 6}.items():
+    for key, value in {"embedding_length": width, "attention.head_count": 2, "block_count": 1, "context_length": 3, "feed_forward_length": hidden}.items():
         writer.add_uint32(f"{name}.{key}", value)
+    if bos:
+        writer.add_bos_token_id(3), writer.add_add_bos_token(True)
     for key, value in keys.items():
         writer.add_float32(key, value) if isinstance(value, float) else writer.add_uint32(key, value)
     writer.add_tokenizer_model("gpt2")
-    writer.add_tokenizer_pre("gpt-2")
+    writer.add_tokenizer_pre(pre)
     writer.add_token_list(["a", "b", "ab", "<|endoftext|>"])
     writer.add_token_types([1, 1, 1, 3])
     writer.add_token_merges(["a b"])
     writer.add_eos_token_id(3)
+    q4_1 = gguf.GGMLQuantizationType.Q4_1
     for i, (tensor, shape) in enumerate(shapes.items()):
-        writer.add_tensor(tensor, np.sin(np.arange(np.prod(shape), dtype=np.float32) + i).reshape(shape))
+        numbers = np.sin(np.arange(np.prod(shape), dtype=np.float32) + i).reshape(shape)
+        packed = len(shape) == 2 and shape[1] % 32 == 0
+        writer.add_tensor(tensor, gguf.quants.quantize(numbers, q4_1) if packed else numbers, raw_dtype=q4_1 if packed else None)
     writer.write_header_to_file(), writer.write_kv_data_to_file(), writer.write_tensors_to_file(), writer.close()
-    put("gguf", f"whole_{name}", (FOLDER / "g.gguf").read_bytes())
+    put("gguf", file or f"whole_{name}", (FOLDER / "g.gguf").read_bytes())
     (FOLDER / "g.gguf").unlink()
 
 
@@ -84,6 +101,10 @@ whole_model("llama", {"llama.attention.head_count_kv": 1, "llama.attention.layer
     "token_embd.weight": (4, 4), "blk.0.attn_norm.weight": (4,), "blk.0.attn_q.weight": (4, 4), "blk.0.attn_k.weight": (2, 4),
     "blk.0.attn_v.weight": (2, 4), "blk.0.attn_output.weight": (4, 4), "blk.0.ffn_norm.weight": (4,), "blk.0.ffn_gate.weight": (6, 4),
     "blk.0.ffn_up.weight": (6, 4), "blk.0.ffn_down.weight": (4, 6), "output_norm.weight": (4,), "output.weight": (4, 4)})
+whole_model("llama", {"llama.attention.head_count_kv": 1, "llama.attention.layer_norm_rms_epsilon": 1e-5}, {
+    "token_embd.weight": (4, 32), "blk.0.attn_norm.weight": (32,), "blk.0.attn_q.weight": (32, 32), "blk.0.attn_k.weight": (16, 32),
+    "blk.0.attn_v.weight": (16, 32), "blk.0.attn_output.weight": (32, 32), "blk.0.ffn_norm.weight": (32,), "blk.0.ffn_gate.weight": (6, 32),
+    "blk.0.ffn_up.weight": (6, 32), "blk.0.ffn_down.weight": (32, 6), "output_norm.weight": (32,)}, "packed_llama", 32, pre="smollm", bos=True)
 whole_model("gpt2", {"gpt2.attention.layer_norm_epsilon": 1e-5}, {
     "token_embd.weight": (4, 4), "position_embd.weight": (3, 4), "output_norm.weight": (4,), "output_norm.bias": (4,),
     **{f"blk.0.{name}.{end}": shape if end == "weight" else shape[:1] for end in ("weight", "bias") for name, shape in {
