@@ -41,7 +41,7 @@ Losses by_ranks(int count, const std::vector<std::string>& settings, int64_t ste
     const Corpus corpus = corpus_for(config);
     parallel.lead_start(joint_start(asked_text(config), config, corpus));
     {
-      Trainer trainer(config, corpus, &parallel);
+      Trainer trainer(config, corpus, nullptr, &parallel);
       losses = train(trainer, corpus, steps);
       EXPECT_EQ(trainer.sum_times().steps, steps);
     }
