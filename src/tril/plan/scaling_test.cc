@@ -2,13 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-#include <sstream>
-#include <string>
-
-#include "tril/base/file.h"
-#include "tril/base/number.h"
-
 namespace tril {
 namespace {
 
@@ -40,53 +33,6 @@ TEST(PlanScaling, WhatBackwardHidesCostsNothing) {
   const Link slow{1e-4, 1e7};
   EXPECT_DOUBLE_EQ(step_seconds(2, 32, step, slow),
                    0.1 + 0.16 + sum_seconds(2, 8e6, 2, slow) - 2.0 / 3 * 0.16 + 4e-4);
-}
-
-using Row = std::vector<std::string>;
-
-// The rows of the page's table whose header begins so.
-std::vector<Row> table(const std::string& header) {
-  std::vector<Row> rows;
-  std::istringstream page(read_file(TRIL_SOURCE_DIR "/docs/scaling.md"));
-  bool inside = false;
-  for (std::string line; std::getline(page, line);) {
-    if (line.rfind(header, 0) == 0) {
-      inside = true;
-      std::getline(page, line);  // the rule below it
-    } else if (inside && line.rfind("| ", 0) == 0) {
-      Row cells;
-      std::istringstream text(line.substr(1));
-      for (std::string cell; std::getline(text, cell, '|');)
-        cells.push_back(cell.substr(1, cell.find_last_not_of(' ')));
-      rows.push_back(cells);
-    } else {
-      inside = false;
-    }
-  }
-  return rows;
-}
-
-double number(const std::string& text) {
-  return parse_real(text).value();
-}
-
-// Every step that the page predicts, from the page's own constants; and how near it is to what was measured.
-TEST(PlanScaling, ThePagesPredictionsAreTheFormulas) {
-  const std::vector<Row> rank = table("| fixed, ms"), sums = table("| link | ranks | α"),
-                         points = table("| link | ranks | batch");
-  ASSERT_EQ(rank.size(), 1U);
-  ASSERT_GE(points.size(), 8U);
-  std::map<std::string, Link> links;
-  for (const Row& row : sums) links[row[0] + row[1]] = {number(row[2]) * 1e-6, number(row[3]) * 1e6};
-  for (const Row& row : points) {
-    const auto ranks = static_cast<int64_t>(number(row[1]));
-    const double cores = 2, crowd = std::max(1.0, static_cast<double>(ranks) / cores),
-                 bytes = number(row[3]) * 1e6;
-    const RankStep step{number(rank[0][0]) / 1e3, crowd * number(rank[0][1]) / 1e3, bytes, bytes, 1};
-    const double model = 1e3 * step_seconds(ranks, number(row[2]), step, links.at(row[0] + row[1]));
-    EXPECT_NEAR(number(row[5]), model, 1 + 0.01 * model) << row[0] << " " << row[1] << " " << row[2];
-    EXPECT_NEAR(number(row[5]) / number(row[4]), 1, 1.0 / 3) << row[0] << " " << row[1] << " " << row[2];
-  }
 }
 
 }  // namespace

@@ -34,9 +34,6 @@ class Optimizer {
   /// Muon's matrices have no second moment: what stands there is scratch.
   Tensor moment2(int parameter) const { return view(moment2_, parameter); }
   bool has_moment2(int parameter) const;
-  /// All moments, in the parameters' order.
-  const Tensor& flat_moments1() const { return moment1_; }
-  const Tensor& flat_moments2() const { return moment2_; }
 
  private:
   struct Span {

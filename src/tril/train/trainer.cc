@@ -199,11 +199,14 @@ void Trainer::begin_together(const Order& order) {
   shared_ = true;
 }
 
+// What a checkpoint would hold.
 void Trainer::share_state() {
   Ranks& ranks = parallel_->ranks();
-  for (const Tensor& numbers :
-       {model_->parameters().flat_values(), optimizer_->flat_moments1(), optimizer_->flat_moments2()})
-    ranks.broadcast(numbers.data, numbers.bytes());
+  Checkpoint here;
+  describe(here);
+  for (const auto* tensors : {&here.model, &here.optimizer})
+    for (const StoredTensor& t : *tensors)
+      ranks.broadcast(const_cast<char*>(t.bytes.data()), static_cast<int64_t>(t.bytes.size()));
   ranks.broadcast(&steps_done_, sizeof steps_done_);
   std::string text = generators().dump();
   ranks.broadcast_text(text);
