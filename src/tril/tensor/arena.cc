@@ -4,8 +4,6 @@
 #include <cstring>
 #include <new>
 
-#include "tril/base/memory.h"
-
 namespace tril {
 namespace {
 constexpr size_t kAlign = 64;
@@ -23,7 +21,6 @@ void Arena::Free::operator()(std::byte* p) const {
 void Arena::grow(size_t at_least) {
   const size_t size = std::max(at_least, blocks_.empty() ? kFirstBlock : 2 * blocks_.back().size);
   auto* data = static_cast<std::byte*>(::operator new (size, std::align_val_t{kAlign}));
-  prefer_large_pages(data, size);
   blocks_.push_back({std::unique_ptr<std::byte, Free>(data), size});
   offset_ = 0;
   ++system_calls_;
