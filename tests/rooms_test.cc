@@ -40,6 +40,7 @@ const std::map<std::string, std::string> kTestedElsewhere = {
     {"src/tril/check/overfit_check.cc", "check_test.cc and tests/broken_test.cc"},
     {"src/tril/explore/show_run.cc", "show_test.cc"},
     {"src/tril/train/loop_notes.cc", "loop_test.cc and tests/finetune_test.cc"},
+    {"src/tril/train/follow.cc", "parallel_test.cc and tests/mpi_test.cc"},
     {"src/tril/train/more_steps.cc", "loop_test.cc and run_settings_test.cc"},
     {"src/tril/cli/main.cc", "tests/ runs the program"},
 };

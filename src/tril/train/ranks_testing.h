@@ -1,6 +1,7 @@
 // For tests: ranks that are threads of one process, without MPI.
 //   together(3, [](Ranks& ranks) { … });
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <barrier>
 #include <deque>
