@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <array>
 
 #include "tril/base/error.h"
