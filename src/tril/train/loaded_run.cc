@@ -102,7 +102,6 @@ void read_into(LoadedRun& run, const RunFolder& folder, const RunSettingsFile& s
                Use use) {
   const LoadedCheckpoint& checkpoint = *opened;
   require_same_settings(settings, checkpoint);
-  run.path = folder.path();
   run.checkpoint = opened;
   run.config = settings.config;
   if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
@@ -141,6 +140,7 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
   const auto opened =
       std::make_shared<const LoadedCheckpoint>(step ? folder.load(*step, parts) : folder.load_best(parts));
   LoadedRun run;
+  run.path = path;
   try {
     read_into(run, folder, settings, opened, overrides, use);
   } catch (const Refusal&) {
