@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <limits>
 
 #include "program.h"
 #include "tril/base/file.h"
@@ -93,10 +94,39 @@ TEST_F(ImportExport, AKilledImportLeavesNothingThatLooksLikeARun) {
     } else {
       EXPECT_EQ(used.exit_code, 2) << n;
       EXPECT_THAT(used.err, HasSubstr(fs::exists(out) ? "is not a run" : "there is no such run")) << n;
+      const ProgramResult again = run_program({"import", folder_ / "hf", "--out", out});
+      EXPECT_EQ(again.exit_code, 0) << n << again.err;
     }
   }
   EXPECT_GT(killed, 20);
   EXPECT_LE(whole, 2);  // the flushes behind the last rename
+}
+
+// A weight that is no number: told by import, refused by all that would compute with it.
+TEST_F(ImportExport, AModelWithNaNIsWarnedOfAndNeverUsed) {
+  const auto model = filled_model(small_llama(270));
+  Parameters& parameters = model->parameters();
+  const Tensor gain = parameters.value(parameters.find("final_norm.weight"));
+  gain.as<float>()[0] = std::numeric_limits<float>::quiet_NaN();
+  export_hf(exported(*model, *small_tokenizer()), folder_ / "nan");
+  const ProgramResult made = run_program({"import", folder_ / "nan", "--out", folder_ / "nanrun"});
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_THAT(made.err, HasSubstr("tensor 'model.norm.weight' holds NaN (1 of "));
+  write_file_atomically(folder_ / "t.txt", "the cat and the hat sat; that is the thing that they had then\n");
+  const std::string out = folder_ / "out";
+  const std::vector<std::vector<std::string>> uses = {
+      {"score", folder_ / "nanrun", "--text", "the cat"},
+      {"eval", folder_ / "nanrun", "--data", folder_ / "t.txt"},
+      {"export", folder_ / "nanrun", "--to", "hf", "--out", out},
+      {"train", "--from", folder_ / "nan", "--data", folder_ / "t.txt", "--out", out},
+      {"train", "--from", folder_ / "nanrun", "--data", folder_ / "t.txt", "--out", out}};
+  for (const auto& use : uses) {
+    const ProgramResult refused = run_program(use);
+    EXPECT_EQ(refused.exit_code, 2) << use[0] << refused.out << refused.err;
+    EXPECT_THAT(refused.err, testing::AnyOf(HasSubstr("holds NaN"), HasSubstr("nan: the model's weights")))
+        << use[0];
+    EXPECT_FALSE(fs::exists(out)) << use[0];
+  }
 }
 
 TEST_F(ImportExport, AnExportThatCanNotBeReadAgainIsRemoved) {

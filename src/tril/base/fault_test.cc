@@ -196,6 +196,12 @@ TEST_F(FaultyFile, FoldersAreMadeWithTheirParents) {
   EXPECT_EQ(list_folder(at("x")), std::vector<std::string>{"y"});
   fault::plan("create:1:error");
   EXPECT_EQ(refusal_of([&] { probe_folder(at("x")); }), at("x") + ": can't be written: Input/output error");
+  for (int n = 1; n <= 6; ++n) {  // whatever fails, the removal too
+    fault::plan(fmt::format("any:{}:error", n));
+    refusal_of([&] { probe_folder(at("x")); });
+    fault::plan("");
+    EXPECT_EQ(list_folder(at("x")), std::vector<std::string>{"y"}) << n;
+  }
 }
 
 TEST_F(FaultyFile, DigestIsOfTheBytesWritten) {

@@ -355,11 +355,11 @@ void probe_folder(const std::string& folder) {
     FileWriter file(probe, folder);
     file.write("probe");
     file.finish();
+    remove_tree(probe);
   } catch (...) {
     if (file_exists(probe)) remove_tree_quietly(probe);
     throw;
   }
-  remove_tree(probe);
 }
 
 void remove_path(const std::string& path) {

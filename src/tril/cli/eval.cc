@@ -2,6 +2,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -77,6 +78,9 @@ int evaluate_run(const Asked& asked, const Common& common) {
   Progress progress("evaluation", corpus.audit.parts[static_cast<size_t>(part)].targets);
   const std::optional<Evaluation> found = evaluate(*run.model, tape, corpus.part(part), 0, &progress);
   progress.finish();
+  if (found && !std::isfinite(found->loss()))
+    refuse("{}: the loss is {}: the model's weights are not all finite numbers (tril show {})", run.path,
+           found->loss(), run.path);
   const Json document =
       document_of(found, split, run.step, corpus.audit.parts[static_cast<size_t>(part)].text_bytes,
                   run.tokenizer->lossy());

@@ -1,6 +1,7 @@
 // tril export: a run's model as a file or folder that other programs read.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -70,7 +71,13 @@ std::optional<LogitDifference> read_again(const LoadedRun& run, const std::strin
   if (to != "hf" && to != "gguf") return std::nullopt;
   try {
     const ForeignModel foreign = open_foreign_model(out);
-    return logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+    const auto found = logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+    if (!std::isfinite(found.largest))
+      refuse(
+          "{}: read again, its logits differ from the run's by {}: the model's weights are not all finite "
+          "numbers (tril show {}), or do not stay so in what was written; it is removed",
+          out, found.largest, run.path);
+    return found;
   } catch (const Error&) {  // what can't be read again would be found out too late
     const interrupt::Postpone until_removed;
     remove_written(out);

@@ -104,16 +104,16 @@ int run_generation(const Asked& asked, const Common& common) {
   const std::string prompt = known_text(run, text_or_input(run, *asked.prompt), asked.unknown, lacking);
   const int64_t samples = asked.samples.value_or(1);
   if (!common.json) {
-    print_samples(run, prompt, options, samples);
-    run.checkpoint->finish_verifying();
+    run.checkpoint->use([&] { print_samples(run, prompt, options, samples); });
     return kExitDone;
   }
   Json all = Json::array();
-  generate_samples(run, prompt, options, 0, samples, [&](Generated made) {
-    made.unknown.insert(made.unknown.begin(), lacking.begin(), lacking.end());
-    all.push_back(to_json(made, options.top > 0));
+  run.checkpoint->use([&] {
+    generate_samples(run, prompt, options, 0, samples, [&](Generated made) {
+      made.unknown.insert(made.unknown.begin(), lacking.begin(), lacking.end());
+      all.push_back(to_json(made, options.top > 0));
+    });
   });
-  run.checkpoint->finish_verifying();
   print_json(samples == 1 ? all.front() : Json{{"samples", all}});
   return kExitDone;
 }

@@ -26,6 +26,7 @@ int import_model(const Asked& asked, const Common& common) {
   if (!foreign.tokenizer)
     refuse("{}: holds no tokenizer.json; give the tokenizer's file with --tokenizer", asked.path);
   RunFolder::require_new(*asked.out);
+  for (const std::string& fault : not_finite(foreign.tensors)) log::warn("{}", fault);
   const std::unique_ptr<Model> model = load_foreign_model(foreign, DType::f32, machine_memory());
   const RunFolder run = write_imported_run(*asked.out, foreign, *model);
   const std::string architecture(architecture_of(foreign.layout));

@@ -78,8 +78,13 @@ Action declare_score(Options& options) {
     const std::string text =
         known_text(run, from_file ? text_of_file(run, asked->file.value_or("-")) : *asked->text,
                    asked->unknown, lacking);
-    Score scored = score(run, text);
-    run.checkpoint->finish_verifying();
+    Score scored;
+    run.checkpoint->use([&] {
+      scored = score(run, text);
+      if (!scored.tokens.empty() && !std::isfinite(scored.loss()))
+        refuse("{}: the loss is {}: the model's weights are not all finite numbers (tril show {})", run.path,
+               scored.loss(), run.path);
+    });
     scored.unknown.insert(scored.unknown.begin(), lacking.begin(), lacking.end());
     if (common.json)
       print_json(to_json(scored));

@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <utility>
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
@@ -215,15 +216,51 @@ Shown show_index(const std::string& path, const json& parsed) {
   return shown;
 }
 
+/// What a JSON file of tril's own or of PEFT's is by its name; "" for any other.
+std::string kind_by_name(const std::string& path) {
+  constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+      {"state.json", "a checkpoint's state"},
+      {"data.json", "a run's record of its text"},
+      {"best.json", "a run's pointer to its best checkpoint"},
+      {"last.json", "a run's pointer to its last checkpoint"},
+      {"result.json", "a run's result"},
+      {"generation_config.json", "generation_config.json"},
+      {"adapter_config.json", "a PEFT adapter's settings"}};
+  const std::string name = std::filesystem::path(path).filename().string();
+  for (const auto& [known, kind] : kKinds)
+    if (name == known) return std::string(kind);
+  return "";
+}
+
+/// An adapter in PEFT's format: its settings and its tensors.
+Shown show_peft(const std::string& path) {
+  const std::string config = path + "/adapter_config.json", weights = path + "/adapter_model.safetensors";
+  const std::string bytes = read_file(config);
+  const json parsed = parse_json(bytes, config);
+  if (!parsed.is_object()) {
+    parse_json_file(bytes, config);  // says what is wrong with it
+    refuse("{}: is no JSON object", config);
+  }
+  Shown shown{path, "PEFT adapter", {}, parsed.dump(), {}};
+  add_tensors(shown, SafetensorsFile(weights).tensors());
+  return shown;
+}
+
 Shown show_json(const std::string& path) {
   const std::string bytes = read_file(path);
   const json parsed = parse_json(bytes, path);
   if (parsed.is_object() && parsed.contains("weight_map")) return show_index(path, parsed);
   if (parsed.is_object() && parsed.contains("model_type")) return show_config_json(path, parsed);
+  if (const std::string kind = kind_by_name(path); !kind.empty() && parsed.is_object())
+    return {path, kind, {}, parsed.dump(), {}};
   if (parsed.is_object() && parsed.contains("model")) return show_tokenizer(path, bytes, parsed);
-  parse_tokenizer(bytes, path);  // says what is wrong with it
-  refuse("{}: neither a tokenizer.json (it has no \"model\") nor a config.json (it has no \"model_type\")",
-         path);
+  parse_json_file(bytes, path);  // says what is wrong with it
+  refuse(
+      "{}: is none of the JSON files that tril show knows: tokenizer.json (it has no \"model\"), config.json "
+      "(it has no \"model_type\"), an index of weights (it has no \"weight_map\"), and by their names "
+      "adapter_config.json, generation_config.json and a run's state.json, data.json, result.json, best.json "
+      "and last.json",
+      path);
 }
 
 ordered_json settings_of(const Config& config) {
@@ -248,10 +285,10 @@ Shown show_folder(const std::string& path) {
   if (file_exists(path + "/config.toml")) return show_run(path);
   if (file_exists(path + "/state.json")) return show_checkpoint(path);
   if (file_exists(path + "/config.json")) return show_foreign_model(path, "huggingface");
+  if (file_exists(path + "/adapter_config.json")) return show_peft(path);
   refuse(
-      "{}: holds no run (config.toml), no Hugging Face model (config.json) and is no checkpoint "
-      "(state.json); "
-      "name one of its files",
+      "{}: holds no run (config.toml), no Hugging Face model (config.json), no PEFT adapter "
+      "(adapter_config.json) and is no checkpoint (state.json); name one of its files",
       path);
 }
 

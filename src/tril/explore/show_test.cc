@@ -188,6 +188,29 @@ TEST_F(Show, DamageInARunIsTold) {
   EXPECT_THAT(refusal_of([&] { show(at("run")); }), HasSubstr("no checkpoint is whole"));
 }
 
+TEST_F(Show, ARunsOwnJsonFilesAndAnAdapterAreNamed) {
+  make_run(at("run"));
+  EXPECT_EQ(show(at("run/checkpoints/step-00000001/state.json")).kind, "a checkpoint's state");
+  EXPECT_EQ(show(at("run/data.json")).kind, "a run's record of its text");
+  EXPECT_EQ(show(at("run/result.json")).kind, "a run's result");
+  const Shown best = show(at("run/best.json"));
+  EXPECT_EQ(best.kind, "a run's pointer to its best checkpoint");
+  EXPECT_EQ(json::parse(best.metadata).at("step"), 1);
+  fs::create_directory(at("adapter"));
+  put("adapter/adapter_config.json", "{\"r\": 4}");
+  float weights[4] = {-1, 0, 2, 5};
+  const StoredTensor tensor = stored("x.lora_A.weight", Tensor{{2, 2}, DType::f32, weights});
+  write_safetensors(at("adapter/adapter_model.safetensors"), std::vector{tensor}, {});
+  const Shown adapter = show(at("adapter"));
+  EXPECT_EQ(adapter.kind, "PEFT adapter");
+  EXPECT_EQ(json::parse(adapter.metadata).at("r"), 4);
+  ASSERT_EQ(adapter.tensors.size(), 1u);
+  EXPECT_EQ(adapter.tensors[0].name, "x.lora_A.weight");
+  put("adapter/adapter_config.json", "[1e999]");
+  EXPECT_EQ(refusal_of([&] { show(at("adapter")); }),
+            at("adapter/adapter_config.json") + ": holds a number beyond the range of a double: '1e999'");
+}
+
 TEST_F(Show, OtherFilesAreRefusedByTheirKind) {
   EXPECT_THAT(refusal_of([&] { show(at("none")); }), HasSubstr("No such file"));
   EXPECT_THAT(refusal_of([&] { show(folder_); }), HasSubstr("holds no run"));

@@ -8,6 +8,7 @@
 #include "tril/base/error.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
+#include "tril/formats/tensor_range.h"
 
 namespace tril {
 namespace {
@@ -142,6 +143,27 @@ bool equal_numbers(const ForeignTensor& a, const ForeignTensor& b) {
   std::vector<float> left(static_cast<size_t>(a.elements())), right(left.size());
   a.to_float(left), b.to_float(right);
   return left == right;
+}
+
+std::vector<std::string> not_finite(const ForeignTensors& tensors) {
+  std::vector<std::string> found;
+  std::vector<float> values;
+  for (const ForeignTensor& tensor : tensors.all()) {
+    const auto* plain = std::get_if<StoredTensor>(&tensor.stored);
+    StoredTensor read;
+    if (plain == nullptr) {
+      values.resize(static_cast<size_t>(tensor.elements()));
+      tensor.to_float(values);
+      read = {"",
+              StoredType::kF32,
+              {tensor.elements()},
+              {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)}};
+    }
+    const std::string what = not_finite(range_of(plain != nullptr ? *plain : read));
+    if (!what.empty())
+      found.push_back(fmt::format("{}: tensor {} {}", tensor.file, in_quotes(tensor.name), what));
+  }
+  return found;
 }
 
 }  // namespace tril

@@ -63,6 +63,10 @@ class ForeignTensors {
 /// Leaves out the buffers that old files carry beside the weights: masks, and rotary tables.
 void remove_buffers(ForeignTensors& tensors);
 
+/// "FILE: tensor 'NAME' holds NaN (1 of 64 elements)" for each tensor with a number that is not finite. Reads
+/// every element.
+std::vector<std::string> not_finite(const ForeignTensors& tensors);
+
 /// True where two tensors hold the same numbers.
 bool equal_numbers(const ForeignTensor& a, const ForeignTensor& b);
 

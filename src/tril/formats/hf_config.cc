@@ -189,6 +189,7 @@ void read_gpt2(Reader& reader, ModelConfig& m) {
 // rope_theta and rope_scaling, or both in rope_parameters (transformers 5).
 void read_rope(Reader& reader, ModelConfig& m) {
   const json* theta = reader.find("rope_theta");
+  std::string said = "rope_theta";  // where
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const json* part = reader.find(key);
     if (part == nullptr) continue;
@@ -196,7 +197,12 @@ void read_rope(Reader& reader, ModelConfig& m) {
     for (const auto& [name, value] : part->items()) {
       const std::string full = fmt::format("{}.{}", key, name);
       if (name == "rope_theta") {
+        if (theta != nullptr && *theta != value) {
+          refuse("{}: {} is {}, but {} is {}; take out the one that is wrong", reader.name(), said,
+                 Reader::shortened(*theta), full, Reader::shortened(value));
+        }
         theta = &value;
+        said = full;
       } else if (name == "rope_type" || name == "type") {
         if (value != "default") reader.refuse_value(full.c_str(), value, "has only \"default\"");
       } else if (name == "partial_rotary_factor") {
@@ -206,7 +212,7 @@ void read_rope(Reader& reader, ModelConfig& m) {
       }
     }
   }
-  m.rope_theta = reader.positive("rope_theta", theta, 10000);
+  m.rope_theta = reader.positive(said.c_str(), theta, 10000);
   m.rope_pairing = "half";
 }
 

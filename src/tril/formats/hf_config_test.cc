@@ -65,6 +65,22 @@ TEST(HfConfig, ReadsRotaryBasesOldAndNew) {
   EXPECT_EQ(parse_hf_config(config, "").model.rope_theta, 500000);
 }
 
+TEST(HfConfig, TwoRotaryBasesMustAgree) {
+  json config = llama();
+  config["rope_theta"] = 500000;
+  config["rope_parameters"] = {{"rope_theta", 500000.0}};
+  EXPECT_EQ(parse_hf_config(config, "").model.rope_theta, 500000);
+  config["rope_theta"] = -1;
+  EXPECT_EQ(
+      refusal(config),
+      "config.json: rope_theta is -1, but rope_parameters.rope_theta is 500000.0; take out the one that "
+      "is wrong");
+  config.erase("rope_theta");
+  config["rope_parameters"] = {{"rope_theta", 0}};
+  EXPECT_EQ(refusal(config),
+            "config.json: rope_parameters.rope_theta is 0, a finite number above 0 is needed");
+}
+
 TEST(HfConfig, RefusesByKeyAndValue) {
   EXPECT_EQ(refusal(with(llama(), "rope_scaling", {{"rope_type", "llama3"}, {"factor", 8.0}})),
             "config.json: rope_scaling.factor is 8.0; tril has only rope_theta");

@@ -183,6 +183,8 @@ PeftAdapter::PeftAdapter(const std::string& folder) : path_(folder) {
         "safetensors",
         folder);
   tensors_.add(std::make_unique<SafetensorsFile>(folder + "/" + kWeights));
+  if (const auto faults = not_finite(tensors_); !faults.empty())
+    refuse("{}: no training can begin from it", faults.front());
 }
 
 LoraSettings PeftAdapter::settings(const ModelConfig& base) const {

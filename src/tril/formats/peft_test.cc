@@ -81,6 +81,19 @@ TEST_F(Peft, ConfigIsWhatPeftNeeds) {
 }
 
 // Rows of an interleaved rotary model stand in the file as its base's do, and come back in their order.
+TEST_F(Peft, NumbersThatAreNoneAreRefused) {
+  const std::string path = written(adapted(small_llama())), weights = path + "/adapter_model.safetensors";
+  std::string bytes = read_file(weights);
+  for (size_t i = 0; i < 4; ++i) bytes[bytes.size() - 4 + i] = "\0\0\x80\x7f"[i];  // the last is infinite
+  write_file_atomically(weights, bytes);
+  const std::string told = refusal_of([&] { PeftAdapter adapter(path); });
+  EXPECT_TRUE(told.starts_with(weights + ": tensor 'base_model.model.")) << told;
+  EXPECT_NE(told.find("' holds infinities (1 of "), std::string::npos) << told;
+  write_file_atomically(path + "/adapter_config.json", "{\"r\": 1e999}");
+  EXPECT_EQ(refusal_of([&] { PeftAdapter adapter(path); }),
+            path + "/adapter_config.json: holds a number beyond the range of a double: '1e999'");
+}
+
 TEST_F(Peft, ComesBackBitForBit) {
   ModelConfig turned = adapted(small_llama(), "q_proj,k_proj,down_proj,gate_proj");
   turned.rope_pairing = "interleaved";

@@ -1,5 +1,7 @@
 #include "tril/formats/tensor_range.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -52,6 +54,13 @@ TensorRange range_of(const StoredTensor& tensor) {
   }
   if (range.finite == 0) range.smallest = range.largest = 0;
   return range;
+}
+
+std::string not_finite(const TensorRange& range) {
+  const int64_t wrong = range.nan > 0 ? range.nan : range.infinite;
+  if (wrong == 0) return "";
+  return fmt::format("holds {} ({} of {} elements)", range.nan > 0 ? "NaN" : "infinities", wrong,
+                     range.finite + range.nan + range.infinite);
 }
 
 }  // namespace tril

@@ -1,6 +1,7 @@
 // What numbers a stored tensor holds: smallest, largest, how many are not finite. Reads every element.
 #pragma once
 #include <cstdint>
+#include <string>
 
 #include "tril/formats/stored_tensor.h"
 
@@ -12,5 +13,8 @@ struct TensorRange {
 };
 
 TensorRange range_of(const StoredTensor& tensor);
+
+/// "holds NaN (3 of 64 elements)", or infinities; "" where all are finite.
+std::string not_finite(const TensorRange& range);
 
 }  // namespace tril

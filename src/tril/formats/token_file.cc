@@ -1,5 +1,7 @@
 #include "tril/formats/token_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
@@ -59,12 +61,24 @@ uint32_t TokenFile::id(int64_t position) const {
   return id;
 }
 
+// Of a file without a header the width was worked out, and an id may be wrong because the width is.
+std::string TokenFile::width_told() const {
+  if (has_header()) return "";
+  if (bits_ == 32) return "; read as 32-bit ids";
+  int64_t high = 0;  // 16-bit words that are the upper half of a small 32-bit id
+  for (int64_t i = 1; i < count_; i += 2) high += id(i) == 0 ? 1 : 0;
+  return fmt::format(
+      "; read as 16-bit ids, as the file has no header and not every second 16-bit word is 0 ({} of {} are)",
+      high, count_ / 2);
+}
+
 std::vector<int32_t> TokenFile::ids(int64_t vocab_size) const {
   std::vector<int32_t> all(static_cast<size_t>(count_));
   for (int64_t i = 0; i < count_; ++i) {
     const uint32_t found = id(i);
     if (found >= static_cast<uint64_t>(vocab_size))
-      refuse("{}: position {}: id {} is outside the vocabulary of {}", path(), i, found, vocab_size);
+      refuse("{}: position {}: id {} is outside the vocabulary of {}{}", path(), i, found, vocab_size,
+             width_told());
     all[static_cast<size_t>(i)] = static_cast<int32_t>(found);
   }
   return all;

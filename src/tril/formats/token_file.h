@@ -24,6 +24,8 @@ class TokenFile {
   std::string_view bytes() const { return file_.bytes(); }
   int bits() const { return bits_; }
   bool has_header() const { return start_ > 0; }
+  /// "; read as 16-bit ids, as …" for a refused id; "" where the header states the width.
+  std::string width_told() const;
   int64_t count() const { return count_; }
   uint32_t id(int64_t position) const;
   /// All of them. Throws Refusal with the position and id of the first that is not below `vocab_size`.

@@ -89,8 +89,17 @@ TEST_F(TokenFiles, RefuseWhatTheyAreNot) {
   EXPECT_NE(
       refusal([&] { TokenFile t(file("<!DOCTYPE html><html><body>not found</body></html>")); }).find("HTML"),
       std::string::npos);
-  EXPECT_EQ(refusal([&] { TokenFile(file(std::string("\1\0\xff\xff", 4))).ids(262); }),
-            path + ": position 1: id 65535 is outside the vocabulary of 262");
+  EXPECT_EQ(
+      refusal([&] { TokenFile(file(std::string("\1\0\xff\xff", 4))).ids(262); }),
+      path +
+          ": position 1: id 65535 is outside the vocabulary of 262; read as 16-bit ids, as the file has "
+          "no header and not every second 16-bit word is 0 (0 of 1 are)");
+  // 5, 70000 and 6 in 32 bits: 70000 is 0x00011170, so its upper half is not 0.
+  const std::string wide("\5\0\0\0\x70\x11\1\0\6\0\0\0", 12);
+  EXPECT_EQ(token_bits(file(wide), 262), 16);
+  EXPECT_TRUE(refusal([&] { TokenFile(file(wide)).ids(262); }).ends_with("(2 of 3 are)"));
+  EXPECT_EQ(refusal([&] { TokenFile(file(wide), 32).ids(262); }),
+            path + ": position 1: id 70000 is outside the vocabulary of 262; read as 32-bit ids");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "tril/text/load_tokenizer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -55,6 +56,10 @@ Json parse_strictly(std::string_view text, const std::string& name) {
     if (!repeated) return parsed;
   } catch (const Json::parse_error& error) {
     refuse("{}: byte {}: not valid JSON", name, error.byte);
+  } catch (const Json::exception& error) {  // out_of_range: it quotes the number, "… parsing '1e999'"
+    const std::string_view told = error.what();
+    refuse("{}: holds a number beyond the range of a double: {}", name,
+           told.substr(std::min(told.find('\''), told.size())));
   }
   refuse_repeated_key(text, name);
 }

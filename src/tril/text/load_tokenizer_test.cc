@@ -77,6 +77,7 @@ TEST(LoadTokenizer, WhatTrilDoesNotHaveIsRefusedByName) {
 TEST(LoadTokenizer, DamagedFilesAreRefused) {
   EXPECT_EQ(refusal(""), "t.json: byte 1: not valid JSON");
   EXPECT_EQ(refusal("{\"model\": {"), "t.json: byte 12: not valid JSON");
+  EXPECT_EQ(refusal("{\"a\": [1e999]}"), "t.json: holds a number beyond the range of a double: '1e999'");
   EXPECT_EQ(refusal("[1, 2]"), "t.json: not a tokenizer.json: it holds no \"model\"");
   EXPECT_EQ(refusal("{\"model\": 3}"), "t.json: not a tokenizer.json: it holds no \"model\"");
   EXPECT_EQ(refusal("{\"a\": 1, \"a\": 2}"), "t.json: the key \"a\" occurs twice in one object");

@@ -8,7 +8,9 @@
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
 #include "tril/base/memory.h"
+#include "tril/base/quote.h"
 #include "tril/formats/foreign_model.h"
+#include "tril/formats/tensor_range.h"
 #include "tril/train/loaded_run.h"
 
 namespace tril {
@@ -19,6 +21,8 @@ void add(Sha256& hash, std::string_view name, std::string_view bytes) {
   hash.add(std::string_view("\0", 1));
   hash.add(bytes);
 }
+
+constexpr const char* kNoTraining = "no training can begin from it; tril show names all such tensors";
 
 // A run: its best checkpoint. It is read once for what it is, and again for its weights, so that they don't
 // lie in memory while others are trained.
@@ -46,6 +50,11 @@ class RunBase : public BaseModel {
     Sha256 hash;
     for (const int i : order) add(hash, p.info(i).name, stored("", p.value(i)).bytes);
     run.checkpoint->finish_verifying();
+    for (const int i : order) {
+      if (const std::string what = not_finite(range_of(stored("", p.value(i)))); !what.empty())
+        refuse("{}: tensor {} {}: {}", run.checkpoint->model().path(), in_quotes(p.info(i).name), what,
+               kNoTraining);
+    }
     sha256_ = to_hex(hash.digest());
   }
 
@@ -85,6 +94,8 @@ class ForeignBase : public BaseModel {
     whole.model = foreign_.config;
     config_ = resolve(whole).model;
     config_.vocab_size = tokenizer_->vocab_size();
+    if (const auto faults = not_finite(foreign_.tensors); !faults.empty())
+      refuse("{}: {}", faults.front(), kNoTraining);
     Sha256 hash;
     for (const ForeignTensor& tensor : foreign_.tensors.all())
       add(hash, tensor.name, std::visit([](const auto& at) { return at.bytes; }, tensor.stored));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
 #include "tril/formats/foreign_testing.h"
@@ -51,6 +53,22 @@ TEST_F(BaseModelTest, ARunAFolderAndAFileGiveTheSameModel) {
     base->copy_to(model->parameters());
     expect_same_weights(*filled, *model);
   }
+}
+
+TEST_F(BaseModelTest, WeightsThatAreNotFiniteAreRefusedByFileAndTensor) {
+  const auto model = filled_model(small_llama(270));
+  Parameters& parameters = model->parameters();
+  parameters.value(parameters.find("token_embedding.weight")).as<float>()[5] =
+      std::numeric_limits<float>::quiet_NaN();
+  export_hf(exported(*model, *small_tokenizer()), folder_ / "nan");
+  EXPECT_EQ(refusal_of([&] { BaseModel::open(folder_ / "nan"); }),
+            fmt::format("{}/nan/model.safetensors: tensor 'model.embed_tokens.weight' holds NaN (1 of {} "
+                        "elements): no training can begin from it; tril show names all such tensors",
+                        folder_.path(), 270 * model->config().d_model));
+  const ForeignModel foreign = open_foreign_model(folder_ / "nan");
+  write_imported_run(folder_ / "nanrun", foreign, *load_foreign_model(foreign, DType::f32, INT64_MAX));
+  EXPECT_THAT(refusal_of([&] { BaseModel::open(folder_ / "nanrun"); }),
+              HasSubstr("model.safetensors: tensor 'token_embedding.weight' holds NaN (1 of"));
 }
 
 // Rows that stand for no token are left out; other parameters of the model stay as they are.

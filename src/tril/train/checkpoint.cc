@@ -7,10 +7,12 @@
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
+#include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
 
 namespace tril {
@@ -73,6 +75,28 @@ void require_digest(std::string_view bytes, const std::string& digest, const std
     damaged("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
 }
 
+/// Parses a file whose SHA-256 a thread then takes, or the caller where no thread is to be had. Where it
+/// can't be parsed the SHA-256 is taken at once: that it was changed says more.
+std::unique_ptr<SafetensorsFile> open_before_digest(MappedFile file, const std::string& digest,
+                                                    std::shared_future<void>& later) {
+  const std::string path = file.path();
+  std::unique_ptr<SafetensorsFile> opened;
+  try {
+    opened = std::make_unique<SafetensorsFile>(std::move(file));
+  } catch (const Refusal&) {
+    require_digest(MappedFile(path).bytes(), digest, path);
+    throw;
+  }
+  try {
+    later = std::async(std::launch::async, [bytes = opened->bytes(), digest, path] {
+              require_digest(bytes, digest, path);
+            }).share();
+  } catch (const std::system_error&) {
+    require_digest(opened->bytes(), digest, path);
+  }
+  return opened;
+}
+
 /// Maps a file, compares it with what state.json says of it, and parses it. With `later` the SHA-256 of a
 /// large file is left to a thread.
 std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const char* name, const json& files,
@@ -87,13 +111,9 @@ std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const 
             bytes);
   }
   const auto digest = said.at("sha256").get<std::string>();
-  if (later != nullptr && bytes >= LoadedCheckpoint::kLarge) {
-    *later = std::async(std::launch::async, [bytes = file.bytes(), digest, path] {
-               require_digest(bytes, digest, path);
-             }).share();
-  } else {
-    require_digest(file.bytes(), digest, path);
-  }
+  if (later != nullptr && bytes >= LoadedCheckpoint::kLarge)
+    return open_before_digest(std::move(file), digest, *later);
+  require_digest(file.bytes(), digest, path);
   return std::make_unique<SafetensorsFile>(std::move(file));
 }
 }  // namespace
@@ -158,6 +178,18 @@ LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : fol
 
 void LoadedCheckpoint::finish_verifying() const {
   if (verifying_.valid()) verifying_.get();
+}
+
+void LoadedCheckpoint::use(const std::function<void()>& work) const {
+  try {
+    work();
+  } catch (const Interrupted&) {
+    throw;
+  } catch (...) {
+    finish_verifying();
+    throw;
+  }
+  finish_verifying();
 }
 
 void LoadedCheckpoint::require_tokenizer(std::string_view fingerprint, std::string_view file) const {

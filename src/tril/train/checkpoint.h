@@ -68,6 +68,9 @@ class LoadedCheckpoint {
   const SafetensorsFile& model() const { return *model_; }
   /// Waits for the SHA-256 that kModelLater has put off; throws Damaged where it is not the right one.
   void finish_verifying() const;
+  /// Does work with the weights, then finish_verifying(). Where the work fails, that the file was changed is
+  /// told first: it is likely why.
+  void use(const std::function<void()>& work) const;
   /// Only where all parts were asked for.
   const SafetensorsFile& optimizer() const { return *optimizer_; }
 

@@ -156,6 +156,10 @@ TEST_F(CheckpointTest, ALargeFileIsVerifiedWhileItIsInUse) {
   EXPECT_EQ(later.model().tensors().size(), 1u);
   EXPECT_THROW(later.finish_verifying(), Damaged);
   EXPECT_EQ(refusal_of([&] { later.finish_verifying(); }), wrong);
+  EXPECT_EQ(refusal_of([&] { later.use([] { refuse("the model gives a logit of nan"); }); }), wrong);
+  flip(path, 20);  // in the header, which then can't be parsed
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(refusal_of([&] { LoadedCheckpoint(at("large"), Parts::kModelLater); }), wrong);
   fs::resize_file(path, LoadedCheckpoint::kLarge);  // its size is looked at first, as ever
   EXPECT_THROW(LoadedCheckpoint(at("large"), Parts::kModelLater), Damaged);
 }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "tril/train/token_corpus.h"
+
 namespace tril {
 namespace {
 
@@ -10,6 +12,9 @@ bool by_hash(const Config& c) {
 }
 bool from_tales(const Config& c) {
   return c.data.path == "tales" || (c.data.path.empty() && c.data.text.empty());
+}
+bool reads_text(const Config& c) {
+  return !is_token_file(c.data.path);
 }
 bool makes(const Config& c, std::string_view tokenizer) {
   return c.train.from.empty() && c.data.tokenizer == tokenizer;
@@ -24,7 +29,9 @@ bool turns(const Config& c) {
 constexpr Effect kEffects[] = {
     {"data.repeat", [](const Config& c) { return !c.data.text.empty(); }, "data.text"},
     {"data.seed", from_tales, "the built-in tales as its text"},
-    {"data.dedupe", by_hash, "data.split hash"},
+    {"data.stories", reads_text, "a text: a .bin of token ids has no stories"},
+    {"data.dedupe", [](const Config& c) { return by_hash(c) && reads_text(c); },
+     "data.split hash, and a text: a .bin of token ids is one stream"},
     {"data.pattern", [](const Config& c) { return makes(c, "bpe"); }, "data.tokenizer bpe"},
     {"data.vocabulary", [](const Config& c) { return makes(c, "word") || makes(c, "bpe"); },
      "data.tokenizer word or bpe: a char vocabulary is every character, and a file has its own"},

@@ -27,7 +27,6 @@ std::string faults_of(const std::string& preset, const std::vector<std::string>&
 const std::set<std::string> kAlways = {"data.path",
                                        "data.text",
                                        "data.documents",
-                                       "data.stories",
                                        "data.split",
                                        "data.tokenizer",
                                        "model.family",

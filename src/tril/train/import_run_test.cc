@@ -64,6 +64,8 @@ TEST_F(ImportRun, AFailureLeavesNoRun) {
         EXPECT_EQ(load_run(path).step, 0) << path;
       else
         EXPECT_FALSE(file_exists(path + "/config.toml") || folder_exists(path + "/checkpoints")) << path;
+      if (!told.empty())
+        EXPECT_EQ(refusal_of([&] { write_imported_run(path, foreign, *model); }), "") << path;
     }
   }
   EXPECT_GT(failed, operations / 2);

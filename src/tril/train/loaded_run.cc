@@ -96,20 +96,12 @@ void require_rows(const LoadedRun& run, const LoadedCheckpoint& checkpoint) {
       run.path + "/tokenizer.json", run.tokenizer->vocab_size(), checkpoint.folder(), table->shape[0]);
 }
 
-}  // namespace
-
-LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides,
-                   Use use) {
-  const RunFolder folder = RunFolder::view(path);
-  const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
-  const auto parts =
-      use == Use::kInference ? LoadedCheckpoint::Parts::kModelLater : LoadedCheckpoint::Parts::kModel;
-  const auto opened =
-      std::make_shared<const LoadedCheckpoint>(step ? folder.load(*step, parts) : folder.load_best(parts));
+// All but the checkpoint's own checks.
+void read_into(LoadedRun& run, const RunFolder& folder, const RunSettingsFile& settings,
+               const std::shared_ptr<const LoadedCheckpoint>& opened, const RunOverrides& overrides,
+               Use use) {
   const LoadedCheckpoint& checkpoint = *opened;
   require_same_settings(settings, checkpoint);
-  LoadedRun run;
-  run.path = path;
   run.checkpoint = opened;
   run.config = settings.config;
   if (!overrides.engine.empty()) run.config.run.engine = overrides.engine;
@@ -135,6 +127,26 @@ LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const R
                         (run.model->one_target() || run.config.train.batches == "documents" ||
                          run.tokenizer->kind() == "bpe");  // BPE has a beginning where its file adds it
   run.ends = ends_of(folder, run);
+}
+
+}  // namespace
+
+LoadedRun load_run(const std::string& path, std::optional<int64_t> step, const RunOverrides& overrides,
+                   Use use) {
+  const RunFolder folder = RunFolder::view(path);
+  const RunSettingsFile settings = read_run_settings(folder.at("config.toml"));
+  const auto parts =
+      use == Use::kInference ? LoadedCheckpoint::Parts::kModelLater : LoadedCheckpoint::Parts::kModel;
+  const auto opened =
+      std::make_shared<const LoadedCheckpoint>(step ? folder.load(*step, parts) : folder.load_best(parts));
+  LoadedRun run;
+  run.path = path;
+  try {
+    read_into(run, folder, settings, opened, overrides, use);
+  } catch (const Refusal&) {
+    opened->finish_verifying();  // that the file was changed is told first
+    throw;
+  }
   return run;
 }
 

@@ -24,6 +24,7 @@ constexpr const char* kConfig = "config.toml";
 constexpr const char* kLock = "lock";
 constexpr const char* kMetrics = "metrics.jsonl";
 constexpr const char* kCheckpoints = "checkpoints";
+constexpr const char* kGenerationConfig = "generation_config.json";  // an import's first file
 constexpr const char* kBest = "best.json";
 constexpr const char* kLast = "last.json";
 constexpr const char* kDamaged = ".damaged";  // ends the name of a checkpoint that was set aside
@@ -34,8 +35,36 @@ std::string without_slashes(std::string path) {
   return path;
 }
 
+/// True for what an import that was killed leaves: its lock, no config.toml, nothing but its files, and of
+/// checkpoints none but step 0.
+bool is_broken_import(const std::string& path) {
+  const auto there = [&](const char* name) { return !surely_missing(path + "/" + name); };
+  if (!there(kLock) || !there(kGenerationConfig) || there(kConfig)) return false;
+  constexpr std::string_view kMade[] = {
+      kLock, kGenerationConfig, "tokenizer.json", kMetrics, kCheckpoints, kBest, kLast};
+  const auto made = [&](const std::string& name) {
+    return is_temporary_name(name) || std::find(std::begin(kMade), std::end(kMade), name) != std::end(kMade);
+  };
+  const auto first = [](const std::string& name) {
+    return is_temporary_name(name) || checkpoint_step(name) == 0;
+  };
+  const std::vector<std::string> names = list_folder(path);
+  const std::string checkpoints = path + "/" + kCheckpoints;
+  const std::vector<std::string> steps =
+      folder_exists(checkpoints) ? list_folder(checkpoints) : std::vector<std::string>();
+  return std::all_of(names.begin(), names.end(), made) && std::all_of(steps.begin(), steps.end(), first);
+}
+
+/// The file that marks a broken import goes last.
+void remove_broken_import(const std::string& path) {
+  for (const std::string& name : list_folder(path))
+    if (name != kLock && name != kGenerationConfig) remove_path(path + "/" + name);
+  remove_path(path + "/" + kGenerationConfig);
+}
+
 /// Refuses a folder that holds more than a run that died before config.toml leaves.
 void require_free(const std::string& path) {
+  if (is_broken_import(path)) return;
   for (const std::string& name : list_folder(path)) {
     if (name == kLock || is_temporary_name(name)) continue;
     if (file_exists(path + "/" + kConfig)) {
@@ -90,6 +119,7 @@ RunFolder RunFolder::create(const std::string& given) {
   run.lock_.emplace(run.at(kLock), path);
   require_free(path);  // once more: another process may have been quicker
   run.remove_unfinished();
+  if (is_broken_import(path)) remove_broken_import(path);
   probe_folder(path);
   return run;
 }

@@ -80,7 +80,8 @@ class RunFolder {
   std::optional<LoadedCheckpoint> restore();
   /// For use: the checkpoint of that step, the model alone. Throws Refusal, with the steps there are.
   LoadedCheckpoint load(int64_t step, LoadedCheckpoint::Parts parts = LoadedCheckpoint::Parts::kModel) const;
-  /// For use: the best one, the model alone. Where it is damaged: the newest good one, with a warning.
+  /// For use: the best one, the model alone. Where it is damaged: the newest good one, with a warning;
+  /// with kModelLater a large file's damage may be found only by its SHA-256, which finish_verifying() tells.
   LoadedCheckpoint load_best(LoadedCheckpoint::Parts parts = LoadedCheckpoint::Parts::kModel) const;
 
  private:
