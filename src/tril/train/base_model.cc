@@ -8,6 +8,7 @@
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
 #include "tril/base/memory.h"
+#include "tril/base/typed.h"
 #include "tril/formats/foreign_model.h"
 #include "tril/train/loaded_run.h"
 
@@ -35,10 +36,8 @@ class RunBase : public BaseModel {
       refuse("{}: is of the family {}; fine-tuning starts from a decoder", path, config_.family);
     if (config_.lora.rank > 0)
       refuse(
-          "{}: has an adapter of rank {}; go on with it by tril resume, or export it with --merge and start "
-          "from "
-          "that",
-          path, config_.lora.rank);
+          "{}: has an adapter of rank {}; go on with it by {}, or export it with --merge and start from that",
+          path, config_.lora.rank, typed({"resume", path}));
     const Parameters& p = run.model->parameters();
     std::vector<int> order;
     for (int i = 0; i < p.size(); ++i) order.push_back(i);
@@ -74,11 +73,8 @@ class ForeignBase : public BaseModel {
   explicit ForeignBase(const std::string& path) : foreign_(open_foreign_model(path)) {
     path_ = foreign_.path;
     if (!foreign_.tokenizer)
-      refuse(
-          "{}: brings no tokenizer, and its weights mean nothing without; tril import {} --tokenizer FILE "
-          "--out RUN "
-          "puts the two together",
-          path, path);
+      refuse("{}: brings no tokenizer, and its weights mean nothing without; {} puts the two together", path,
+             typed({"import", path, "--tokenizer", "FILE", "--out", "RUN"}));
     tokenizer_ = foreign_.tokenizer;
     ends_ = foreign_.ends;
     Config whole;
@@ -104,6 +100,14 @@ class ForeignBase : public BaseModel {
   ForeignModel foreign_;
 };
 
+// The run whose checkpoint, or a file of it, the path is; "" where it is none.
+std::string run_above(const std::string& path) {
+  const size_t at = (path + "/").rfind("/checkpoints/");
+  if (at == std::string::npos) return "";
+  const std::string run = path.substr(0, at);
+  return file_exists(run + "/config.toml") ? run : "";
+}
+
 }  // namespace
 
 std::shared_ptr<const BaseModel> BaseModel::open(const std::string& path) {
@@ -111,6 +115,9 @@ std::shared_ptr<const BaseModel> BaseModel::open(const std::string& path) {
     refuse("--from needs a run, a Hugging Face folder, or a .gguf, .bin or .safetensors file");
   if (surely_missing(path)) refuse("{}: there is no such run, folder or file", path);
   if (folder_exists(path) && file_exists(path + "/config.toml")) return std::make_shared<RunBase>(path);
+  if (const std::string run = run_above(path); !run.empty())
+    refuse("{}: is part of a run; give the run, whose best checkpoint is gone on from: --from {}", path,
+           shell_word(run));
   return std::make_shared<ForeignBase>(path);
 }
 
