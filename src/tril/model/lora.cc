@@ -164,15 +164,20 @@ bool is_lora(const ParameterInfo& parameter) {
   return parameter.name.ends_with(".lora_A") || parameter.name.ends_with(".lora_B");
 }
 
-void draw_lora(Parameters& parameters, TorchGenerator& random) {
+void draw_lora(Parameters& parameters, const std::function<void(const Tensor& a)>& draw) {
   for (int i = 0; i < parameters.size(); ++i) {
-    const std::string& name = parameters.info(i).name;
+    if (!is_lora(parameters.info(i))) continue;
     const Tensor value = parameters.value(i);
-    if (name.ends_with(".lora_A")) draw_linear_weight(random, value);
-    if (name.ends_with(".lora_B"))
+    if (parameters.info(i).name.back() == 'A')
+      draw(value);
+    else
       with_real(value.dtype,
                 [&](auto zero) { std::fill_n(value.as<decltype(zero)>(), value.count(), zero); });
   }
+}
+
+void draw_lora(Parameters& parameters, TorchGenerator& random) {
+  draw_lora(parameters, [&](const Tensor& a) { draw_linear_weight(random, a); });
 }
 
 namespace {

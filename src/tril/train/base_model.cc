@@ -9,6 +9,7 @@
 #include "tril/base/hash.h"
 #include "tril/base/memory.h"
 #include "tril/base/typed.h"
+#include "tril/formats/convert_tensor.h"
 #include "tril/formats/foreign_model.h"
 #include "tril/train/loaded_run.h"
 
@@ -19,6 +20,13 @@ void add(Sha256& hash, std::string_view name, std::string_view bytes) {
   hash.add(name);
   hash.add(std::string_view("\0", 1));
   hash.add(bytes);
+}
+
+void copy_all(const Parameters& from, Parameters& to, const std::string& path) {
+  for (int i = 0; i < from.size(); ++i) {
+    const std::string& name = from.info(i).name;
+    copy_converted(stored(name, from.value(i)), to.value(to.find(name)), path);
+  }
 }
 
 // A run: its best checkpoint. It is read once for what it is, and again for its weights, so that they don't
@@ -50,16 +58,7 @@ class RunBase : public BaseModel {
 
   void copy_to(Parameters& to) const override {
     const LoadedRun run = load_run(path_, step_, {}, Use::kInference);
-    const Parameters& from = run.model->parameters();
-    for (int i = 0; i < from.size(); ++i) {
-      const Tensor source = from.value(i), target = to.value(to.find(from.info(i).name));
-      for (int64_t n = 0; source.dtype != target.dtype && n < source.count(); ++n)
-        with_real(target.dtype, [&](auto zero) {
-          target.as<decltype(zero)>()[n] = static_cast<decltype(zero)>(source.at(n));
-        });
-      if (source.dtype == target.dtype)
-        std::copy_n(static_cast<const char*>(source.data), source.bytes(), static_cast<char*>(target.data));
-    }
+    copy_all(run.model->parameters(), to, path_);
     run.checkpoint->finish_verifying();
   }
 
@@ -90,10 +89,7 @@ class ForeignBase : public BaseModel {
   void copy_to(Parameters& to) const override {
     if (config_.vocab_size == foreign_.config.vocab_size) return foreign_.copy_to(to);
     const auto cut = load_foreign_model(foreign_, to.dtype(), machine_memory());
-    const Parameters& from = cut->parameters();
-    for (int i = 0; i < from.size(); ++i)
-      std::copy_n(static_cast<const char*>(from.value(i).data), from.value(i).bytes(),
-                  static_cast<char*>(to.value(to.find(from.info(i).name)).data));
+    copy_all(cut->parameters(), to, path_);
   }
 
  private:
