@@ -106,7 +106,7 @@ TEST_F(BaseModelTest, AValueThatAKeyCanNotHaveIsAFaultOfItsSource) {
   builder.fix("a", *find_key("model", "norm"), Value(far.model.norm));
   const std::string told = refusal_of([&] { builder.refuse_faults(); });
   EXPECT_THAT(told, HasSubstr("a/adapter_config.json: lora.alpha must be "));
-  EXPECT_THAT(told, HasSubstr("a: model.layers must be 1 to 1,000, is 1001"));
+  EXPECT_THAT(told, HasSubstr("a: model.layers must be 1 to 1,000, is 1,001"));
   EXPECT_THAT(told, HasSubstr("a: model.norm must be layer, rms or none"));
 }
 
