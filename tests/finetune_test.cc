@@ -173,6 +173,52 @@ TEST_F(Finetune, AnAdapterGoesOutAloneOrMergedAndComesBack) {
   }
 }
 
+// A text, named as the word or by --data, is trained on with the same settings; so is one beside --set
+// train.from.
+TEST_F(Finetune, ATextBesideABaseTakesTheDefaultsOfFineTuning) {
+  const std::string base = folder_ / "hf", text = folder_ / "t.txt", from = "train.from=" + base;
+  const std::vector<std::vector<std::string>> ways = {{"--data", text, "--from", base},
+                                                      {text, "--from", base + "/"},
+                                                      {text, "--set", from},
+                                                      {"--data", text, "--set", from}};
+  std::string first;
+  for (const std::vector<std::string>& way : ways) {
+    const std::string out = folder_ / ("way" + std::to_string(&way - ways.data()));
+    std::vector<std::string> words = {"train", "--out", out, "--steps", "1"};
+    words.insert(words.end(), way.begin(), way.end());
+    const ProgramResult done = run_program(words);
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const std::string config = read_file(out + "/config.toml");
+    if (first.empty()) first = config;
+    EXPECT_EQ(config, first);
+    EXPECT_EQ(load_run(out).config.train.learning_rate, 1e-4);
+  }
+  const ProgramResult none = run_program({"train", "no-such.txt", "--from", base, "--out", folder_ / "z"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.err, HasSubstr("there is no preset and no file 'no-such.txt'"));
+}
+
+// What another program's adapter says is held to the ranges of its keys before anything is trained.
+TEST_F(Finetune, AnAdaptersValuesAreHeldToTheirKeys) {
+  train(folder_ / "lora", {"--set", "lora.rank=2"});
+  ASSERT_EQ(run_program({"export", folder_ / "lora", "--to", "peft", "--out", folder_ / "adapter"}).exit_code,
+            0);
+  const std::string path = folder_ / "adapter/adapter_config.json";
+  json config = json::parse(read_file(path));
+  config["lora_alpha"] = 2e6;
+  write_file_atomically(path, config.dump());
+  EXPECT_THAT(refused({"--set", "lora.adapter=" + (folder_ / "adapter")}),
+              HasSubstr(path + ": lora.alpha must be "));
+  config["lora_alpha"] = 4, config["lora_dropout"] = 0.25;
+  write_file_atomically(path, config.dump());
+  const ProgramResult done =
+      run_program(words(folder_ / "again", {"--set", "lora.adapter=" + (folder_ / "adapter")}));
+  EXPECT_EQ(done.exit_code, 0) << done.err;
+  const size_t told = done.err.find("lora_dropout 0.25 is not applied");
+  ASSERT_NE(told, std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find("lora_dropout", told + 1), std::string::npos) << done.err;
+}
+
 TEST_F(Finetune, ADryRunSaysWhatIsTrainedAndThePeak) {
   const ProgramResult planned = run_program({"train", "--from", folder_ / "hf", "--data", folder_ / "t.txt",
                                              "--set", "lora.rank=2", "--dry-run", "--out", folder_ / "none"});
@@ -193,6 +239,9 @@ TEST_F(Finetune, BadInputIsRefusedByName) {
   EXPECT_THAT(set({"lora.rank=9"}),
               HasSubstr("lora.rank 9 is above 8, the smaller side of attention.W_Q [8, 8]"));
   EXPECT_THAT(set({"lora.rank=2", "lora.targets=q_porj"}), HasSubstr("the nearest is 'q_proj'"));
+  EXPECT_THAT(set({"lora.rank=2", "lora.targets=,"}),
+              HasSubstr("--set lora.targets=,: lora.targets \",\" holds an empty name"));
+  EXPECT_THAT(set({"train.freeze=head, ,blocks"}), HasSubstr("holds an empty name; it is how parameters'"));
   EXPECT_THAT(set({"lora.rank=2", "lora.alpha=nan"}), HasSubstr("lora.alpha must be"));
   EXPECT_THAT(set({"lora.adapter=nowhere"}), HasSubstr("nowhere: is no adapter in PEFT's format"));
   EXPECT_THAT(set({"model.layers=3"}), HasSubstr("model.layers is 3, and " + (folder_ / "hf") + " has 2"));
@@ -213,7 +262,7 @@ TEST_F(Finetune, BadInputIsRefusedByName) {
               HasSubstr("has no adapter; --to peft writes one alone"));
   const ProgramResult resumed = run_program({"resume", folder_ / "plain", "--from", folder_ / "hf"});
   EXPECT_EQ(resumed.exit_code, 2);
-  EXPECT_THAT(resumed.err, HasSubstr("unknown option '--from'"));
+  EXPECT_THAT(resumed.err, HasSubstr("unknown option '--from'; see: "));
 }
 
 }  // namespace

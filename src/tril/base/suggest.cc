@@ -49,6 +49,7 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
 }
 
 std::string near_name(std::string_view word, std::span<const std::string> known) {
+  if (word.empty()) return "";
   if (std::string name = completion(word, known); !name.empty()) return name;
   std::string name = nearest_name(word, known);
   const int limit = std::max<int>(2, static_cast<int>(std::min<size_t>(word.size(), 64)) / 2);

@@ -14,7 +14,7 @@ int edit_distance(std::string_view a, std::string_view b);
 std::string nearest_name(std::string_view word, std::span<const std::string> known);
 
 /// The shortest known name that begins with `word` (of 3 letters or more), else the nearest, or "" where that
-/// is farther than half the word's length (2 for short words).
+/// is farther than half the word's length (2 for short words). "" is near none.
 std::string near_name(std::string_view word, std::span<const std::string> known);
 
 /// "; the nearest is 'heads'", of near_name; "" where there is none.

@@ -20,6 +20,11 @@ TEST(Suggest, Nearest) {
   EXPECT_EQ(nearest_name("x", std::vector<std::string>{}), "");
 }
 
+TEST(Suggest, NothingIsNearNoName) {
+  EXPECT_EQ(near_name("", std::vector<std::string>{"up"}), "");
+  EXPECT_EQ(nearest_hint("", std::vector<std::string>{"up"}), "");
+}
+
 TEST(Suggest, ANameThatBeginsSoIsNear) {
   const std::vector<std::string> known = {"shakespeare-char", "microgpt", "microgpt-16", "--temperature"};
   EXPECT_EQ(near_name("shakes", known), "shakespeare-char");

@@ -132,7 +132,10 @@ std::string Options::hint_for(const std::string& name) const {
   std::vector<std::string> known, settings;
   for (const Entry& entry : entries_)
     if (!entry.positional) known.push_back(entry.name);
-  const std::string option = near_name(name, known);
+  std::string option = near_name(name, known);
+  // the dashes that all options share bring none nearer: --json is not what --from was meant for
+  const int letters = static_cast<int>(name.size() - std::min(name.find_first_not_of('-'), name.size()));
+  if (!option.starts_with(name) && edit_distance(name, option) > std::max(2, letters / 2)) option.clear();
   std::string word = name;  // settings are written with underscores
   std::replace(word.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(2, word.size())), word.end(), '-',
                '_');

@@ -58,18 +58,25 @@ std::string take_word(ConfigBuilder& builder, const std::string& word) {
   return stem_of(word);
 }
 
-// Takes what --from names for the model that training goes on from.
+std::string whole_path(const std::string& path) {
+  std::string whole = std::filesystem::absolute(path).lexically_normal().string();
+  while (whole.size() > 1 && whole.back() == '/') whole.pop_back();
+  return whole;
+}
+
+// Opens the model that training goes on from, and takes the word and the defaults that go with it.
 void take_base(ConfigBuilder& builder, const Request& request, Resolved& resolved) {
-  std::string path = std::filesystem::absolute(*request.from).lexically_normal().string();
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  resolved.base = BaseModel::open(request.from->empty() ? "" : path);
-  if (request.what) {
+  const std::string given = *request.base(), path = given.empty() ? "" : whole_path(given);
+  resolved.base = BaseModel::open(path);
+  if (request.what && (is_preset(*request.what) || is_configuration(*request.what))) {
     resolved.name = take_word(builder, *request.what);
   } else {
+    if (request.what) require_text(*request.what);
     builder.add_defaults(fine_tuning_defaults(*resolved.base), "--from");
+    if (request.what) use_data(builder, *request.what);
     resolved.name = stem_of(path) + "-tuned";
   }
-  builder.set_flag("--from", "train.from", path);
+  if (request.from) builder.set_flag("--from", "train.from", path);
 }
 
 // Where lora.adapter names a folder, its rank, alpha and targets are those of the run.
@@ -77,15 +84,29 @@ void fix_adapter(ConfigBuilder& builder, const BaseModel& base) {
   const std::string path = builder.values().model.lora.adapter;
   if (path.empty()) return;
   Config adapted;
-  adapted.model.lora = PeftAdapter(path).settings(base.config());
+  const PeftAdapter adapter(path);
+  adapted.model.lora = adapter.settings(base.config());
   for (const ConfigKey& key : config_keys())
-    if (key.section == "lora" && key.name != "adapter") builder.fix(path, key, get_value(adapted, key));
+    if (key.section == "lora" && key.name != "adapter")
+      builder.fix(adapter.settings_path(), key, get_value(adapted, key));
 }
 
 }  // namespace
 
+std::optional<std::string> Request::base() const {
+  constexpr std::string_view kSetting = "train.from=";
+  if (from) return from;
+  for (const std::string& setting : settings) {
+    if (!setting.starts_with(kSetting)) continue;
+    std::string path = setting.substr(kSetting.size());
+    if (path.size() >= 2 && path.front() == '"' && path.back() == '"') path = path.substr(1, path.size() - 2);
+    if (!path.empty()) return path;
+  }
+  return std::nullopt;
+}
+
 bool Request::dialled() const {
-  return minutes && !from && (!what || (!is_preset(*what) && !is_configuration(*what)));
+  return minutes && !base() && (!what || (!is_preset(*what) && !is_configuration(*what)));
 }
 
 void use_data(ConfigBuilder& builder, const std::string& path) {
@@ -118,7 +139,7 @@ Resolved resolve_request(const Request& request, const Common& common, const std
   if (request.minutes && request.steps) refuse("--minutes and --steps both say when to end; give one");
   ConfigBuilder builder;
   Resolved resolved;
-  if (request.from) {
+  if (request.base()) {
     take_base(builder, request, resolved);
   } else if (request.dialled()) {
     builder.add_preset("shakespeare-char");
@@ -142,14 +163,14 @@ Resolved resolve_request(const Request& request, const Common& common, const std
   if (request.steps) builder.set_flag("--steps", "train.steps", std::to_string(*request.steps));
   use_common(builder, common);
   if (const std::string& from = builder.values().train.from; !from.empty()) {
-    if (resolved.base == nullptr) resolved.base = BaseModel::open(from);
+    if (resolved.base == nullptr) resolved.base = BaseModel::open(whole_path(from));
     resolved.base->fix(builder);
     fix_adapter(builder, *resolved.base);
   }
   resolved.config = builder.finish();
   // A run is resumed from any folder.
   for (std::string* path : {&resolved.config.train.from, &resolved.config.model.lora.adapter})
-    if (!path->empty()) *path = std::filesystem::absolute(*path).lexically_normal().string();
+    if (!path->empty()) *path = whole_path(*path);
   return resolved;
 }
 

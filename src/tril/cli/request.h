@@ -30,7 +30,10 @@ struct Request {
   std::vector<std::string> settings;      // --set, in order
   std::optional<int64_t> steps;
   std::optional<double> minutes;
-  /// The dial chooses the model: a time is given, and no preset or configuration.
+  /// The model that training goes on from: what --from names, else --set train.from=…; absent where neither
+  /// does.
+  std::optional<std::string> base() const;
+  /// The dial chooses the model: a time is given, and no base, preset or configuration.
   bool dialled() const;
 };
 
@@ -41,7 +44,8 @@ struct Resolved {
 };
 
 /// Takes the word for a preset, else for a .toml file, else for a text to train one-head-smoke on. Throws
-/// Refusal with every fault, and for a word that is none of them.
+/// Refusal with every fault, and for a word that is none of them. With a base, a text is trained on over
+/// fine_tuning_defaults().
 /// A dialled request's `choices` stand in the place of the preset, as TOML.
 Resolved resolve_request(const Request& request, const Common& common, const std::string& choices = "");
 

@@ -55,9 +55,12 @@ ForeignModel open_foreign_model(const std::string& given, const std::optional<st
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (folder_exists(path) && file_exists(path + "/config.toml"))
     refuse("{}: is a run of tril's already; use it as it is", path);
-  if (folder_exists(path) && file_exists(path + "/adapter_config.json"))
-    refuse("{}: is an adapter without its base model; train with --from BASE --set lora.adapter={}", path,
-           path);
+  if (folder_exists(path) && file_exists(path + "/adapter_config.json")) {
+    if (!holds_hf_model(path))
+      refuse("{}: is an adapter without its base model; train with --from BASE --set lora.adapter={}", path,
+             path);
+    log::warn("{}: the adapter beside the model (adapter_config.json) is not applied", path);
+  }
   if (folder_exists(path) && !file_exists(path + "/config.json"))
     refuse("{}: holds no config.json; a Hugging Face folder or a .gguf file is needed", path);
   ForeignModel model = open_any(path, tokenizer);

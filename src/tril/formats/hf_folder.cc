@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -23,6 +24,8 @@ json read_json(const std::string& path) {
   return parse_json_file(read_file(path), path);
 }
 
+constexpr const char* kPickled[] = {"pytorch_model.bin", "pytorch_model.bin.index.json"};
+
 ForeignTensors open_weights(const std::string& folder) {
   ForeignTensors tensors;
   if (file_exists(folder + "/" + kWeights)) {
@@ -40,7 +43,7 @@ ForeignTensors open_weights(const std::string& folder) {
     }
     return tensors;
   }
-  for (const char* pickled : {"pytorch_model.bin", "pytorch_model.bin.index.json"}) {
+  for (const char* pickled : kPickled) {
     if (file_exists(folder + "/" + pickled)) {
       refuse(
           "{}: holds PyTorch's pickled weights ({}), which can run code when they are read; save the model "
@@ -107,6 +110,12 @@ std::vector<std::string> shards_of_index(const std::string& path) {
     refuse("{}: {} of {} shards are missing: {}", path, missing.size(), shards.size(),
            fmt::join(missing, ", "));
   return {shards.begin(), shards.end()};
+}
+
+bool holds_hf_model(const std::string& path) {
+  const auto has = [&](const char* file) { return file_exists(path + "/" + file); };
+  return has("config.json") &&
+         (has(kWeights) || has(kIndex) || std::any_of(std::begin(kPickled), std::end(kPickled), has));
 }
 
 ForeignModel open_hf_folder(const std::string& path, const std::optional<std::string>& tokenizer) {

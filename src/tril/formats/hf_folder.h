@@ -11,6 +11,9 @@ namespace tril {
 /// Opens a folder; open_foreign_model is what to call.
 ForeignModel open_hf_folder(const std::string& path, const std::optional<std::string>& tokenizer);
 
+/// Whether a folder has a config.json and weights beside it, of whatever kind.
+bool holds_hf_model(const std::string& path);
+
 /// The shards that an index names, each once, in order. Throws Refusal where a name is a path, a file is
 /// missing, or the text is no index.
 std::vector<std::string> shards_of_index(const std::string& path);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -112,6 +113,14 @@ void refuse_variants(const json& config, const std::string& path) {
     faults += fmt::format("{}{} is {} (needs {})", faults.empty() ? "" : ", ", key,
                           found == config.end() ? "missing" : found->dump(), value.dump());
   }
+  // Others change the base's weights too (PiSSA takes A and B out of them), and the folder holds no base.
+  const json init = config.value("init_lora_weights", json(true));
+  const json kept[] = {true, false, nullptr, "gaussian", "orthogonal", "eva"};
+  if (std::find(std::begin(kept), std::end(kept), init) == std::end(kept))
+    faults += fmt::format(
+        "{}init_lora_weights is {} (needs true, false, null, \"gaussian\", \"orthogonal\" or \"eva\", which "
+        "leave the base as it is)",
+        faults.empty() ? "" : ", ", init.dump());
   if (!faults.empty()) refuse("{}: tril does not compute this adapter: {}", path, faults);
 }
 
@@ -170,8 +179,7 @@ PeftAdapter::PeftAdapter(const std::string& folder) : path_(folder) {
   const json alpha = config.value("lora_alpha", json());
   if (!alpha.is_number() || !(alpha.get<double>() > 0) || !std::isfinite(alpha.get<double>()))
     refuse("{}: lora_alpha is {}; a number above 0 is needed", name, alpha.dump());
-  if (const json dropout = config.value("lora_dropout", json(0.0)); dropout != 0.0)
-    log::warn("{}: lora_dropout {} is not applied", name, dropout.dump());
+  if (const json dropout = config.value("lora_dropout", json(0.0)); dropout != 0.0) dropout_ = dropout.dump();
   modules_ = modules_in(config, name);
   lora_.rank = *rank;
   lora_.alpha = alpha.get<double>();
@@ -185,6 +193,10 @@ PeftAdapter::PeftAdapter(const std::string& folder) : path_(folder) {
   tensors_.add(std::make_unique<SafetensorsFile>(folder + "/" + kWeights));
   if (const auto faults = not_finite(tensors_); !faults.empty())
     refuse("{}: no training can begin from it", faults.front());
+}
+
+std::string PeftAdapter::settings_path() const {
+  return path_ + "/" + kConfig;
 }
 
 LoraSettings PeftAdapter::settings(const ModelConfig& base) const {
@@ -207,6 +219,7 @@ void PeftAdapter::copy_to(const ModelConfig& config, Parameters& parameters) con
     refuse("{}; it is an adapter of another base model", refusal.what());
   }
   tensors_.copy_to(needed, parameters);
+  if (!dropout_.empty()) log::warn("{}: lora_dropout {} is not applied", settings_path(), dropout_);
 }
 
 }  // namespace tril

@@ -25,16 +25,17 @@ class PeftAdapter {
   /// Reads both files. Throws Refusal for what tril does not compute, by key and value.
   explicit PeftAdapter(const std::string& folder);
 
-  const std::string& path() const { return path_; }
+  /// Of the file that says rank, alpha and targets.
+  std::string settings_path() const;
   /// Rank, alpha and targets of the adapter on this base; `adapter` is the folder. Throws Refusal where the
   /// adapter's layers are not among the model's.
   LoraSettings settings(const ModelConfig& base) const;
   /// Copies A and B into a model made with those settings. Throws Refusal where it is an adapter of another
-  /// base: every missing, extra and misshapen tensor at once.
+  /// base: every missing, extra and misshapen tensor at once. Warns of a dropout that is not applied.
   void copy_to(const ModelConfig& config, Parameters& parameters) const;
 
  private:
-  std::string path_;
+  std::string path_, dropout_;  // lora_dropout as the file has it, where it is not 0
   LoraSettings lora_;
   std::vector<std::string> modules_;
   ForeignTensors tensors_;

@@ -133,6 +133,13 @@ TEST_F(Peft, WhatIsNotComputedIsRefusedByKeyAndValue) {
               HasSubstr("modules_to_save is [\"lm_head\"]"));
   EXPECT_THAT(refusal_of([&] { PeftAdapter{with("target_modules", ".*_proj")}; }),
               HasSubstr("target_modules is \".*_proj\"; a list"));
+  for (const json& init : {json("pissa"), json("pissa_niter_16"), json("olora"), json("corda"), json("loftq"),
+                           json("lora_ga"), json(1)})
+    EXPECT_THAT(refusal_of([&] { PeftAdapter{with("init_lora_weights", init)}; }),
+                HasSubstr("init_lora_weights is " + init.dump() + " (needs true, false, null, "));
+  for (const json& init :
+       {json(true), json(false), json(), json("gaussian"), json("orthogonal"), json("eva")})
+    EXPECT_EQ(refusal_of([&] { PeftAdapter{with("init_lora_weights", init)}; }), "") << init;
   for (const json& rank : {json(0), json(-3), json(2.5), json("2"), json()})
     EXPECT_THAT(refusal_of([&] { PeftAdapter{with("r", rank)}; }), HasSubstr("r is ")) << rank;
   for (const json& alpha : {json(0), json(-1.0), json("NaN"), json()})

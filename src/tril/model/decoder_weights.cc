@@ -156,11 +156,7 @@ void Decoder::draw_all(Draw& draw) {
     layer(b.down, true);
   }
   if (!microgpt) head();
-  for (int i = 0; i < parameters_.size(); ++i) {
-    const Tensor value = parameters_.value(i);
-    if (parameters_.info(i).name.ends_with(".lora_A")) draw.uniform(value, value.shape[1]);
-    if (parameters_.info(i).name.ends_with(".lora_B")) fill(value, 0);
-  }
+  draw_lora(parameters_, [&](const Tensor& a) { draw.uniform(a, a.shape[1]); });
 }
 
 void Decoder::initialize(TorchGenerator& random) {

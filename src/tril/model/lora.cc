@@ -7,6 +7,7 @@
 #include <iterator>
 #include <set>
 
+#include "tril/base/comma_list.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/model/registry.h"
@@ -43,21 +44,8 @@ std::vector<Target> known_targets(const ModelConfig& config) {
   return all;
 }
 
-std::vector<std::string> words_of(const std::string& text) {
-  std::vector<std::string> words;
-  for (size_t start = 0; start <= text.size();) {
-    const size_t end = std::min(text.find(',', start), text.size());
-    std::string word = text.substr(start, end - start);
-    word.erase(0, word.find_first_not_of(' '));
-    word.erase(word.find_last_not_of(' ') + 1);
-    words.push_back(std::move(word));
-    start = end + 1;
-  }
-  return words;
-}
-
 std::vector<std::string> target_words(const ModelConfig& config) {
-  return words_of(config.lora.targets.empty() ? default_lora_targets(config) : config.lora.targets);
+  return comma_list(config.lora.targets.empty() ? default_lora_targets(config) : config.lora.targets);
 }
 
 struct Sides {
@@ -108,6 +96,10 @@ std::string target_fault(const ModelConfig& config) {
   std::vector<std::string> names;
   for (const Target& target : known_targets(config)) names.emplace_back(target.name);
   for (const std::string& word : target_words(config)) {
+    if (word.empty())
+      return fmt::format(
+          "lora.targets \"{}\" holds an empty name; it is layers' names, a comma between them; there are {}",
+          config.lora.targets, fmt::join(names, ", "));
     if (std::find(names.begin(), names.end(), word) != names.end()) continue;
     return fmt::format("lora.targets: {} is no layer of this model that takes an adapter{}; there are {}",
                        in_quotes(word), nearest_hint(word, names), fmt::join(names, ", "));
@@ -172,15 +164,20 @@ bool is_lora(const ParameterInfo& parameter) {
   return parameter.name.ends_with(".lora_A") || parameter.name.ends_with(".lora_B");
 }
 
-void draw_lora(Parameters& parameters, TorchGenerator& random) {
+void draw_lora(Parameters& parameters, const std::function<void(const Tensor& a)>& draw) {
   for (int i = 0; i < parameters.size(); ++i) {
-    const std::string& name = parameters.info(i).name;
+    if (!is_lora(parameters.info(i))) continue;
     const Tensor value = parameters.value(i);
-    if (name.ends_with(".lora_A")) draw_linear_weight(random, value);
-    if (name.ends_with(".lora_B"))
+    if (parameters.info(i).name.back() == 'A')
+      draw(value);
+    else
       with_real(value.dtype,
                 [&](auto zero) { std::fill_n(value.as<decltype(zero)>(), value.count(), zero); });
   }
+}
+
+void draw_lora(Parameters& parameters, TorchGenerator& random) {
+  draw_lora(parameters, [&](const Tensor& a) { draw_linear_weight(random, a); });
 }
 
 namespace {

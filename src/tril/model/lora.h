@@ -5,6 +5,7 @@
 // (ops/lora_linear.h), and PEFT's files (formats/peft.h).
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,8 @@ bool is_lora(const ParameterInfo& parameter);
 
 /// Draws every A as PEFT does, kaiming_uniform(a = √5), which is uniform ±1/√in; sets every B to zero.
 void draw_lora(Parameters& parameters, TorchGenerator& random);
+/// The same with any generator's draw of a matrix.
+void draw_lora(Parameters& parameters, const std::function<void(const Tensor& a)>& draw);
 
 /// The same model without adapters: W + (alpha / rank) B A, summed in double.
 std::unique_ptr<Model> merge_lora(const Model& model);

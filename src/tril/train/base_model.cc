@@ -9,6 +9,8 @@
 #include "tril/base/hash.h"
 #include "tril/base/memory.h"
 #include "tril/base/quote.h"
+#include "tril/base/typed.h"
+#include "tril/formats/convert_tensor.h"
 #include "tril/formats/foreign_model.h"
 #include "tril/formats/tensor_range.h"
 #include "tril/train/loaded_run.h"
@@ -23,6 +25,13 @@ void add(Sha256& hash, std::string_view name, std::string_view bytes) {
 }
 
 constexpr const char* kNoTraining = "no training can begin from it; tril show names all such tensors";
+
+void copy_all(const Parameters& from, Parameters& to, const std::string& path) {
+  for (int i = 0; i < from.size(); ++i) {
+    const std::string& name = from.info(i).name;
+    copy_converted(stored(name, from.value(i)), to.value(to.find(name)), path);
+  }
+}
 
 // A run: its best checkpoint. It is read once for what it is, and again for its weights, so that they don't
 // lie in memory while others are trained.
@@ -39,10 +48,8 @@ class RunBase : public BaseModel {
       refuse("{}: is of the family {}; fine-tuning starts from a decoder", path, config_.family);
     if (config_.lora.rank > 0)
       refuse(
-          "{}: has an adapter of rank {}; go on with it by tril resume, or export it with --merge and start "
-          "from "
-          "that",
-          path, config_.lora.rank);
+          "{}: has an adapter of rank {}; go on with it by {}, or export it with --merge and start from that",
+          path, config_.lora.rank, typed({"resume", path}));
     const Parameters& p = run.model->parameters();
     std::vector<int> order;
     for (int i = 0; i < p.size(); ++i) order.push_back(i);
@@ -60,16 +67,7 @@ class RunBase : public BaseModel {
 
   void copy_to(Parameters& to) const override {
     const LoadedRun run = load_run(path_, step_, {}, Use::kInference);
-    const Parameters& from = run.model->parameters();
-    for (int i = 0; i < from.size(); ++i) {
-      const Tensor source = from.value(i), target = to.value(to.find(from.info(i).name));
-      for (int64_t n = 0; source.dtype != target.dtype && n < source.count(); ++n)
-        with_real(target.dtype, [&](auto zero) {
-          target.as<decltype(zero)>()[n] = static_cast<decltype(zero)>(source.at(n));
-        });
-      if (source.dtype == target.dtype)
-        std::copy_n(static_cast<const char*>(source.data), source.bytes(), static_cast<char*>(target.data));
-    }
+    copy_all(run.model->parameters(), to, path_);
     run.checkpoint->finish_verifying();
   }
 
@@ -83,11 +81,8 @@ class ForeignBase : public BaseModel {
   explicit ForeignBase(const std::string& path) : foreign_(open_foreign_model(path)) {
     path_ = foreign_.path;
     if (!foreign_.tokenizer)
-      refuse(
-          "{}: brings no tokenizer, and its weights mean nothing without; tril import {} --tokenizer FILE "
-          "--out RUN "
-          "puts the two together",
-          path, path);
+      refuse("{}: brings no tokenizer, and its weights mean nothing without; {} puts the two together", path,
+             typed({"import", path, "--tokenizer", "FILE", "--out", "RUN"}));
     tokenizer_ = foreign_.tokenizer;
     ends_ = foreign_.ends;
     Config whole;
@@ -105,15 +100,20 @@ class ForeignBase : public BaseModel {
   void copy_to(Parameters& to) const override {
     if (config_.vocab_size == foreign_.config.vocab_size) return foreign_.copy_to(to);
     const auto cut = load_foreign_model(foreign_, to.dtype(), machine_memory());
-    const Parameters& from = cut->parameters();
-    for (int i = 0; i < from.size(); ++i)
-      std::copy_n(static_cast<const char*>(from.value(i).data), from.value(i).bytes(),
-                  static_cast<char*>(to.value(to.find(from.info(i).name)).data));
+    copy_all(cut->parameters(), to, path_);
   }
 
  private:
   ForeignModel foreign_;
 };
+
+// The run whose checkpoint, or a file of it, the path is; "" where it is none.
+std::string run_above(const std::string& path) {
+  const size_t at = (path + "/").rfind("/checkpoints/");
+  if (at == std::string::npos) return "";
+  const std::string run = path.substr(0, at);
+  return file_exists(run + "/config.toml") ? run : "";
+}
 
 }  // namespace
 
@@ -122,6 +122,9 @@ std::shared_ptr<const BaseModel> BaseModel::open(const std::string& path) {
     refuse("--from needs a run, a Hugging Face folder, or a .gguf, .bin or .safetensors file");
   if (surely_missing(path)) refuse("{}: there is no such run, folder or file", path);
   if (folder_exists(path) && file_exists(path + "/config.toml")) return std::make_shared<RunBase>(path);
+  if (const std::string run = run_above(path); !run.empty())
+    refuse("{}: is part of a run; give the run, whose best checkpoint is gone on from: --from {}", path,
+           shell_word(run));
   return std::make_shared<ForeignBase>(path);
 }
 

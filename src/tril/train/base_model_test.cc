@@ -112,6 +112,43 @@ TEST_F(BaseModelTest, ItsSettingsAreTheRunsAndOthersAreRefusedByKey) {
   EXPECT_THAT(refusal_of([&] { base->require_of(other); }), HasSubstr("the run was begun from 0"));
 }
 
+// What a source says is held to the key's range, as what a file says is.
+TEST_F(BaseModelTest, AValueThatAKeyCanNotHaveIsAFaultOfItsSource) {
+  ConfigBuilder builder;
+  Config far;
+  far.model.lora.alpha = 2e6;
+  far.model.layers = 1001;
+  far.model.norm = "batch";
+  builder.fix("a/adapter_config.json", *find_key("lora", "alpha"), Value(far.model.lora.alpha));
+  builder.fix("a", *find_key("model", "layers"), Value(far.model.layers));
+  builder.fix("a", *find_key("model", "norm"), Value(far.model.norm));
+  const std::string told = refusal_of([&] { builder.refuse_faults(); });
+  EXPECT_THAT(told, HasSubstr("a/adapter_config.json: lora.alpha must be "));
+  EXPECT_THAT(told, HasSubstr("a: model.layers must be 1 to 1,000, is 1,001"));
+  EXPECT_THAT(told, HasSubstr("a: model.norm must be layer, rms or none"));
+}
+
+TEST_F(BaseModelTest, APartOfARunIsNotARun) {
+  for (const char* part :
+       {"/checkpoints", "/checkpoints/step-00000000", "/checkpoints/step-00000000/model.safetensors"})
+    EXPECT_EQ(refusal_of([&] { BaseModel::open((folder_ / "run") + part); }),
+              (folder_ / "run") + part +
+                  ": is part of a run; give the run, whose best checkpoint is gone on from: --from " +
+                  (folder_ / "run"));
+}
+
+TEST_F(BaseModelTest, AnAdapterBesideAModelIsNotApplied) {
+  write_file_atomically(folder_ / "hf/adapter_config.json", "{}");
+  testing::internal::CaptureStderr();
+  const auto base = BaseModel::open(folder_ / "hf");
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("hf: the adapter beside the model (adapter_config.json) is not applied"));
+  EXPECT_EQ(base->config().layers, 2);
+  remove_path(folder_ / "hf/model.safetensors");
+  EXPECT_THAT(refusal_of([&] { BaseModel::open(folder_ / "hf"); }),
+              HasSubstr("is an adapter without its base model"));
+}
+
 TEST_F(BaseModelTest, WhatCanNotBeFineTunedIsRefused) {
   EXPECT_THAT(refusal_of([&] { BaseModel::open(folder_ / "none"); }), HasSubstr("there is no such run"));
   remove_path(folder_ / "hf/tokenizer.json");

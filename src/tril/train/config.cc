@@ -247,6 +247,8 @@ void ConfigBuilder::imply(std::string_view flag, std::string_view full_name, std
 }
 
 void ConfigBuilder::fix(const std::string& source, const ConfigKey& key, const Value& value) {
+  if (const std::string wrong = value_fault(key, value); !wrong.empty())
+    return fault(source, 0, key.full_name() + " " + wrong);
   const auto origin = origins_.find(key.full_name());
   const bool said = origin != origins_.end() && !origin->second.inherited;
   const Value here = get_value(config_, key);

@@ -39,7 +39,7 @@ class ConfigBuilder {
 
   /// A setting that `source` (the model that training starts from) decides: what a file or flag says
   /// otherwise is a fault, what a preset says falls back. An integer 0 that stands for a default says
-  /// nothing.
+  /// nothing. A value that the key can't have is a fault of the source's.
   void fix(const std::string& source, const ConfigKey& key, const Value& value);
 
   /// What was gathered so far, unresolved: 0 still means "the default of the family".

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
+#include "tril/base/comma_list.h"
 #include "tril/model/lora.h"
 #include "tril/train/config.h"
 
@@ -97,9 +99,9 @@ void check_training(const Config& c, Faults& faults) {
   if (t.block > c.model.context && c.model.family == "decoder")
     add(faults, {"train.block", "model.context"}, "train.block {} is longer than model.context {}", t.block,
         c.model.context);
-  if (const std::string names = "," + t.freeze + ","; names != ",," && names.find(",,") != names.npos)
+  if (const auto names = comma_list(t.freeze); std::find(names.begin(), names.end(), "") != names.end())
     add(faults, {"train.freeze"},
-        "train.freeze \"{}\" holds an empty name; it is prefixes of parameters' names, a comma between them",
+        "train.freeze \"{}\" holds an empty name; it is how parameters' names begin, a comma between them",
         t.freeze);
   if (t.batches == "documents" && c.model.family != "decoder")
     add(faults, {"train.batches", "model.family"}, "train.batches = documents needs the decoder, not {}",
@@ -113,7 +115,9 @@ void check_machine(const Config& c, Faults& faults) {
   if (c.run.dtype == "f64" && c.run.engine != "reference")
     add(faults, {"run.dtype", "run.engine"}, "run.dtype f64 needs run.engine reference, not {}",
         c.run.engine);
-  if (const std::string fault = lora_fault(c.model); !fault.empty())
+  if (const std::string fault = lora_fault(c.model); fault.starts_with("lora.targets"))
+    add(faults, {"lora.targets", "lora.rank"}, "{}", fault);
+  else if (!fault.empty())
     add(faults, {"lora.rank", "lora.targets"}, "{}", fault);
   if (c.model.lora.rank > 0 && c.train.from.empty())
     add(faults, {"lora.rank", "train.from"},

@@ -2,14 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
+#include <optional>
 #include <vector>
 
+#include "tril/base/comma_list.h"
 #include "tril/base/error.h"
 #include "tril/base/quote.h"
 #include "tril/base/suggest.h"
 #include "tril/base/table.h"
+#include "tril/base/typed.h"
 #include "tril/model/lora.h"
 
 namespace tril {
@@ -19,28 +20,39 @@ bool digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-bool begins(std::string_view pattern, std::string_view name, bool ends_in_digit) {
-  if (pattern.empty()) return !ends_in_digit || name.empty() || !digit(name.front());
-  if (pattern.front() == '*') {
-    for (size_t taken = 0;; ++taken) {
-      if (begins(pattern.substr(1), name.substr(taken), ends_in_digit)) return true;
-      if (taken == name.size() || name[taken] == '.') return false;
-    }
-  }
-  return !name.empty() && pattern.front() == name.front() &&
-         begins(pattern.substr(1), name.substr(1), ends_in_digit);
-}
-
-std::vector<std::string> names_of(const Parameters& parameters) {
+// "; …" for a pattern that names nothing.
+std::string hint_of(const std::string& pattern, const Parameters& parameters, const ModelConfig& config) {
   std::vector<std::string> names;
   for (const ParameterInfo& info : parameters.infos()) names.push_back(info.name);
-  return names;
+  std::string hint = nearest_hint(pattern, names);
+  if (hint.empty() && pattern.find("head") != std::string::npos)
+    hint = config.tied ? "; its head is the token embedding (model.tied): 'token_embedding'"
+                       : nearest_hint("head", names);
+  return hint;
 }
 
 }  // namespace
 
+// What fails goes back to the last * alone, which is enough: none crosses a dot, so what an earlier one could
+// take more of, the last can take too.
 bool freezes(std::string_view pattern, std::string_view name) {
-  return begins(pattern, name, !pattern.empty() && digit(pattern.back()));
+  const bool ends_a_number = !pattern.empty() && digit(pattern.back());
+  size_t p = 0, n = 0, taken = 0;  // taken: where the last * ends
+  std::optional<size_t> after_star;
+  for (;;) {
+    if (p == pattern.size() && (!ends_a_number || n == name.size() || !digit(name[n]))) return true;
+    if (p < pattern.size() && pattern[p] == '*') {
+      after_star = ++p;
+      taken = n;
+    } else if (p < pattern.size() && n < name.size() && pattern[p] == name[n]) {
+      ++p, ++n;
+    } else if (after_star && taken < name.size() && name[taken] != '.') {
+      p = *after_star;
+      n = ++taken;
+    } else {
+      return false;
+    }
+  }
 }
 
 void freeze(Parameters& parameters, const Config& config) {
@@ -48,10 +60,7 @@ void freeze(Parameters& parameters, const Config& config) {
   for (int i = 0; i < parameters.size(); ++i)
     parameters.set_frozen(i, adapted && !is_lora(parameters.info(i)));
   const std::string& patterns = config.train.freeze;
-  for (size_t start = 0; start < patterns.size();) {
-    const size_t end = std::min(patterns.find(',', start), patterns.size());
-    const std::string pattern = patterns.substr(start, end - start);
-    start = end + 1;
+  for (const std::string& pattern : comma_list(patterns)) {
     bool found = false;
     for (int i = 0; i < parameters.size(); ++i) {
       if (!freezes(pattern, parameters.info(i).name)) continue;
@@ -59,8 +68,8 @@ void freeze(Parameters& parameters, const Config& config) {
       found = true;
     }
     if (!found)
-      refuse("train.freeze: no parameter's name begins with {}{}; tril show lists a run's names",
-             in_quotes(pattern), nearest_hint(pattern, names_of(parameters)));
+      refuse("train.freeze: no parameter's name begins with {}{}; {} lists a run's names", in_quotes(pattern),
+             hint_of(pattern, parameters, config.model), typed({"show", "RUN"}));
   }
   if (trained_count(parameters) == 0)
     refuse("train.freeze {}: freezes every parameter, so there is nothing to train", in_quotes(patterns));

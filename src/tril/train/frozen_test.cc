@@ -38,6 +38,27 @@ TEST(Freeze, APatternIsHowNamesBegin) {
   EXPECT_FALSE(freezes("blocks.*.mlp", "blocks.3.attention.W_Q.weight"));
 }
 
+// With 60 stars a search that tries every share of the name for each would not come to its end.
+TEST(Freeze, ManyStarsTakeNoLonger) {
+  std::string stars;
+  for (int i = 0; i < 60; ++i) stars += "*e";
+  EXPECT_FALSE(freezes(stars + "x", std::string(200, 'e')));
+  EXPECT_TRUE(freezes(stars, std::string(200, 'e')));
+  EXPECT_FALSE(freezes(std::string(60, '*') + "x", "token_embedding.weight"));
+  EXPECT_TRUE(freezes("*a*b", "aacb"));
+  EXPECT_FALSE(freezes("*a*b", "a.b"));
+  EXPECT_TRUE(freezes("a*b*.d", "abcb.d"));
+  EXPECT_TRUE(freezes("*1", "11"));  // a number's end is found behind the first digit that fits
+  EXPECT_FALSE(freezes("b*1", "b12"));
+  EXPECT_TRUE(freezes("", "any"));
+}
+
+TEST(Freeze, BlanksAroundAPatternAreNoneOfIt) {
+  const Frozen f(" token_embedding , blocks.1");
+  EXPECT_TRUE(f["token_embedding.weight"]);
+  EXPECT_TRUE(f["blocks.1.mlp.up.weight"]);
+}
+
 TEST(Freeze, MarksAndCounts) {
   const Frozen f("token_embedding,blocks.*.attention.,blocks.1");
   EXPECT_TRUE(f["token_embedding.weight"]);
@@ -66,6 +87,14 @@ TEST(Freeze, RefusesWhatNamesNothingAndWhatLeavesNothing) {
       refusal_of([] { Frozen("token_embeding.weight"); }),
       HasSubstr("train.freeze: no parameter's name begins with 'token_embeding.weight'; the nearest is "
                 "'token_embedding.weight'"));
+  EXPECT_THAT(refusal_of([] { Frozen("vocab_head"); }), HasSubstr("; the nearest is 'head.weight'"));
+  Config tied;
+  tied.model = small_llama();
+  tied.model.tied = true;
+  tied.train.freeze = "vocab_head";
+  const auto model = make_model(tied.model, DType::f32);
+  EXPECT_THAT(refusal_of([&] { freeze(model->parameters(), tied); }),
+              HasSubstr("its head is the token embedding (model.tied): 'token_embedding'"));
   EXPECT_EQ(
       refusal_of([] { Frozen("token,blocks,final_norm,head"); }),
       "train.freeze 'token,blocks,final_norm,head': freezes every parameter, so there is nothing to train");

@@ -9,6 +9,7 @@
 #include "tril/base/log.h"
 #include "tril/base/table.h"
 #include "tril/base/typed.h"
+#include "tril/formats/convert_tensor.h"
 #include "tril/model/parameter_count.h"
 #include "tril/model/registry.h"
 #include "tril/text/bpe.h"
@@ -44,13 +45,8 @@ void take_weights(const std::shared_ptr<const LoadedCheckpoint>& checkpoint, Par
     const bool same = stored("", to).type == from.type;
     if (same && use == Use::kInference && aligned(from)) {
       parameters.borrow(i, from.bytes.data());
-    } else if (same) {
-      copy_stored(from, to, checkpoint->folder());
     } else {
-      with_real(to.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        for (int64_t n = 0; n < to.count(); ++n) to.as<T>()[n] = static_cast<T>(element(from, n));
-      });
+      copy_converted(from, to, checkpoint->folder());
     }
   }
 }
