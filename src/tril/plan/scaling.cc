@@ -6,17 +6,26 @@
 
 namespace tril {
 
+namespace {
+
+double levels(int64_t ranks) {
+  return std::ceil(std::log2(static_cast<double>(ranks)));
+}
+
+}  // namespace
+
 double sum_seconds(int64_t ranks, double bytes, int64_t buckets, const Link& link) {
   const auto n = static_cast<double>(ranks);
-  return 2 * (n - 1) * (static_cast<double>(buckets) * link.latency + bytes / (n * link.bytes_per_second));
+  return 2 * (static_cast<double>(buckets) * levels(ranks) * link.latency +
+              (n - 1) / n * bytes / link.bytes_per_second);
 }
 
 Link fit_link(int64_t ranks, const std::vector<SumPoint>& points) {
   const auto by_bytes = [](const SumPoint& a, const SumPoint& b) { return a.bytes < b.bytes; };
   const auto [small, large] = std::minmax_element(points.begin(), points.end(), by_bytes);
   const auto n = static_cast<double>(ranks);
-  const double turns = 2 * (n - 1), latency = small->seconds / turns;
-  return {latency, large->bytes / n / std::max(large->seconds / turns - latency, 1e-12)};
+  return {small->seconds / (2 * levels(ranks)),
+          2 * (n - 1) / n * large->bytes / std::max(large->seconds - small->seconds, 1e-12)};
 }
 
 double step_seconds(int64_t ranks, double batch, const RankStep& step, const Link& link) {
@@ -26,7 +35,7 @@ double step_seconds(int64_t ranks, double batch, const RankStep& step, const Lin
   const double hidden = sum_seconds(ranks, step.bytes, step.buckets, link) - kBackward * own;
   const double last = sum_seconds(ranks, step.last_bytes, 1, link);
   // The order before the step, and the loss after it: two small messages down and up a tree.
-  const double small = 4 * std::ceil(std::log2(static_cast<double>(ranks))) * link.latency;
+  const double small = 4 * levels(ranks) * link.latency;
   return step.fixed + own + std::max(last, hidden) + small;
 }
 

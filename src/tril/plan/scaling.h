@@ -1,10 +1,10 @@
 // plan/scaling: about how long a training step takes on several ranks (docs/scaling.md). With N ranks, G
-// bytes of gradients in k buckets, α seconds for a message and β bytes a second, a ring sums in
-//   S(G, k) = 2 (N − 1) (k α + G / (N β))
-// (Patarasuk and Yuan 2009, "Bandwidth optimal all-reduce algorithms"). Alone, a rank with b examples takes
-// c + e b seconds, of which backward is two thirds of e b. The sums of all buckets but the last, G' bytes,
-// run beside backward:
-//   T = c + e B/N + max(S(G − G', 1), S(G, k) − ⅔ e B/N) + 2 log₂ N · 2α
+// bytes of gradients in k buckets, α seconds for a message and β bytes a second, halving and doubling
+// (Rabenseifner 2004, "Optimization of collective reduction operations") sums in
+//   S(G, k) = 2 (k α ⌈log₂ N⌉ + (N − 1)/N · G/β)
+// Alone, a rank with b examples takes c + e b seconds, of which backward is two thirds of e b. The sums of
+// all buckets but the last, G' bytes, run beside backward:
+//   T = c + e B/N + max(S(G', 1), S(G, k) − ⅔ e B/N) + 4 ⌈log₂ N⌉ α
 // What it leaves out: machines that differ, and links that several ranks share.
 #pragma once
 #include <cstdint>
