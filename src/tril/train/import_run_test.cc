@@ -60,12 +60,12 @@ TEST_F(ImportRun, AFailureLeavesNoRun) {
       const std::string told = refusal_of([&] { write_imported_run(path, foreign, *model); });
       fault::plan("");
       failed += told.empty() ? 0 : 1;
-      if (told.empty())
+      if (told.empty()) {
         EXPECT_EQ(load_run(path).step, 0) << path;
-      else
+      } else {
         EXPECT_FALSE(file_exists(path + "/config.toml") || folder_exists(path + "/checkpoints")) << path;
-      if (!told.empty())
         EXPECT_EQ(refusal_of([&] { write_imported_run(path, foreign, *model); }), "") << path;
+      }
     }
   }
   EXPECT_GT(failed, operations / 2);
