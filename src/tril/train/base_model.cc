@@ -80,10 +80,7 @@ class ForeignBase : public BaseModel {
     whole.model = foreign_.config;
     config_ = resolve(whole).model;
     config_.vocab_size = tokenizer_->vocab_size();
-    Sha256 hash;
-    for (const ForeignTensor& tensor : foreign_.tensors.all())
-      add(hash, tensor.name, std::visit([](const auto& at) { return at.bytes; }, tensor.stored));
-    sha256_ = to_hex(hash.digest());
+    sha256_ = foreign_.tensors.sha256();
   }
 
   void copy_to(Parameters& to) const override {
