@@ -213,6 +213,18 @@ TEST_F(Finetune, AnAdaptersValuesAreHeldToTheirKeys) {
   const ProgramResult done =
       run_program(words(folder_ / "again", {"--set", "lora.adapter=" + (folder_ / "adapter")}));
   EXPECT_EQ(done.exit_code, 0) << done.err;
+  const std::string run = folder_ / "early", weights = folder_ / "adapter/adapter_model.safetensors";
+  const ProgramResult killed = run_program(words(run, {"--set", "lora.adapter=" + (folder_ / "adapter")}),
+                                           {.environment = {"TRIL_FAULT=rename:4:kill"}});
+  ASSERT_EQ(killed.exit_code, 137) << killed.err;
+  ASSERT_FALSE(folder_exists(run + "/checkpoints"));
+  const std::string whole = read_file(weights);
+  std::string other = whole;
+  other.back() = static_cast<char>(other.back() + 1);
+  write_file_atomically(weights, other);
+  EXPECT_THAT(run_program({"resume", run}).err, HasSubstr("adapter: its weights have SHA-256 "));
+  write_file_atomically(weights, whole);
+  EXPECT_EQ(run_program({"resume", run}).exit_code, 0);
   const size_t told = done.err.find("lora_dropout 0.25 is not applied");
   ASSERT_NE(told, std::string::npos) << done.err;
   EXPECT_EQ(done.err.find("lora_dropout", told + 1), std::string::npos) << done.err;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "tril/base/error.h"
+#include "tril/base/hash.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/quote.h"
 #include "tril/formats/tensor_range.h"
@@ -92,6 +93,16 @@ uint64_t ForeignTensors::bytes() const {
   for (const ForeignTensor& tensor : all_)
     std::visit([&](const auto& stored) { sum += stored.bytes.size(); }, tensor.stored);
   return sum;
+}
+
+std::string ForeignTensors::sha256() const {
+  Sha256 hash;
+  for (const ForeignTensor& tensor : all_) {
+    hash.add(tensor.name);
+    hash.add(std::string_view("\0", 1));
+    hash.add(std::visit([](const auto& stored) { return stored.bytes; }, tensor.stored));
+  }
+  return to_hex(hash.digest());
 }
 
 void ForeignTensors::require(std::span<const LayoutTensor> needed, const std::string& where) const {

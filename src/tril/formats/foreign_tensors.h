@@ -44,6 +44,9 @@ class ForeignTensors {
   void remove(std::string_view name);
   /// Bytes of all tensors as they are stored.
   uint64_t bytes() const;
+  /// Over the names, each with a zero byte behind it, and the bytes of all tensors in the order of their
+  /// names, in hexadecimal digits.
+  std::string sha256() const;
 
   /// Throws Refusal unless the names and shapes are exactly those: every missing, extra and misshapen tensor
   /// at once. `where` names file or folder.

@@ -193,6 +193,7 @@ PeftAdapter::PeftAdapter(const std::string& folder) : path_(folder) {
   tensors_.add(std::make_unique<SafetensorsFile>(folder + "/" + kWeights));
   if (const auto faults = not_finite(tensors_); !faults.empty())
     refuse("{}: no training can begin from it", faults.front());
+  lora_.adapter_sha256 = tensors_.sha256();
 }
 
 std::string PeftAdapter::settings_path() const {
@@ -209,6 +210,13 @@ LoraSettings PeftAdapter::settings(const ModelConfig& base) const {
   adapted.lora = lora;
   if (const std::string fault = lora_fault(adapted); !fault.empty()) refuse("{}: {}", path_, fault);
   return lora;
+}
+
+void PeftAdapter::require_of(const LoraSettings& lora) const {
+  if (lora.adapter_sha256 == lora_.adapter_sha256) return;
+  refuse(
+      "{}: its weights have SHA-256 {}, the run was begun from {}; put the old ones back, or train a new run",
+      path_, lora_.adapter_sha256, lora.adapter_sha256.empty() ? "others" : lora.adapter_sha256);
 }
 
 void PeftAdapter::copy_to(const ModelConfig& config, Parameters& parameters) const {

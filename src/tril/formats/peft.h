@@ -27,9 +27,12 @@ class PeftAdapter {
 
   /// Of the file that says rank, alpha and targets.
   std::string settings_path() const;
-  /// Rank, alpha and targets of the adapter on this base; `adapter` is the folder. Throws Refusal where the
+  /// Rank, alpha and targets of the adapter on this base; `adapter` is the folder, and `adapter_sha256` what
+  /// ForeignTensors::sha256() of its weights is. Throws Refusal where the
   /// adapter's layers are not among the model's.
   LoraSettings settings(const ModelConfig& base) const;
+  /// Throws Refusal unless it is the one that a resolved configuration was made with.
+  void require_of(const LoraSettings& lora) const;
   /// Copies A and B into a model made with those settings. Throws Refusal where it is an adapter of another
   /// base: every missing, extra and misshapen tensor at once. Warns of a dropout that is not applied.
   void copy_to(const ModelConfig& config, Parameters& parameters) const;

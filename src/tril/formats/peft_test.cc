@@ -118,6 +118,16 @@ TEST_F(Peft, ComesBackBitForBit) {
   }
 }
 
+TEST_F(Peft, IsTheOneThatARunWasBegunFrom) {
+  const PeftAdapter adapter(written(adapted(small_llama())));
+  LoraSettings lora = adapter.settings(small_llama());
+  EXPECT_EQ(lora.adapter_sha256.size(), 64u);
+  adapter.require_of(lora);
+  lora.adapter_sha256.back() = 'x';
+  EXPECT_THAT(refusal_of([&] { adapter.require_of(lora); }),
+              HasSubstr("the run was begun from " + lora.adapter_sha256));
+}
+
 TEST_F(Peft, WhatIsNotComputedIsRefusedByKeyAndValue) {
   EXPECT_THAT(refusal_of([&] { PeftAdapter{with("use_dora", true)}; }),
               HasSubstr("use_dora is true (needs false)"));

@@ -10,8 +10,9 @@ namespace tril {
 struct LoraSettings {
   int64_t rank = 0;  // 0 = off
   double alpha = 16;
-  std::string targets;  // names of layers between commas; "" = the attention's queries and values
-  std::string adapter;  // a folder in PEFT's format whose adapter is the first one; "" = one is drawn
+  std::string targets;         // names of layers between commas; "" = the attention's queries and values
+  std::string adapter;         // a folder in PEFT's format whose adapter is the first one; "" = one is drawn
+  std::string adapter_sha256;  // of its weights
 };
 
 struct ModelConfig {

@@ -91,10 +91,7 @@ class ForeignBase : public BaseModel {
     config_.vocab_size = tokenizer_->vocab_size();
     if (const auto faults = not_finite(foreign_.tensors); !faults.empty())
       refuse("{}: {}", faults.front(), kNoTraining);
-    Sha256 hash;
-    for (const ForeignTensor& tensor : foreign_.tensors.all())
-      add(hash, tensor.name, std::visit([](const auto& at) { return at.bytes; }, tensor.stored));
-    sha256_ = to_hex(hash.digest());
+    sha256_ = foreign_.tensors.sha256();
   }
 
   void copy_to(Parameters& to) const override {

@@ -63,6 +63,7 @@ constexpr Effect kEffects[] = {
     {"lora.alpha", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
     {"lora.targets", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
     {"lora.adapter", [](const Config& c) { return c.model.lora.rank > 0; }, "lora.rank"},
+    {"lora.adapter_sha256", [](const Config& c) { return !c.model.lora.adapter.empty(); }, "lora.adapter"},
 };
 
 }  // namespace

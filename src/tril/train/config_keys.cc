@@ -188,6 +188,8 @@ std::vector<ConfigKey> other_keys() {
             "layers that get one, by PEFT's names or tril's, between commas; empty for q and v"),
       words("lora", "adapter", &lora<&LoraSettings::adapter>, {},
             "a folder in PEFT's format to go on from; empty: A is drawn, B is zero"),
+      words("lora", "adapter_sha256", &lora<&LoraSettings::adapter_sha256>, {},
+            "of its weights; filled in when a run starts"),
       words("run", "engine", run<&RunSettings::engine>, {"fast", "reference"},
             "vectorised code, or plain loops"),
       words("run", "dtype", run<&RunSettings::dtype>, {"f32", "f64"},

@@ -105,10 +105,12 @@ Trainer::Trainer(const Config& config, const Corpus& corpus, const BaseModel* ba
     batches_ = make_document_batches(config_, corpus, document_order(config_, corpus, python_));
   if (base != nullptr) {
     base->copy_to(model_->parameters());
-    if (const std::string& adapter = config.model.lora.adapter; adapter.empty()) {
+    if (config.model.lora.adapter.empty()) {
       draw_lora(model_->parameters(), torch_);
     } else {
-      PeftAdapter(adapter).copy_to(config.model, model_->parameters());
+      const PeftAdapter adapter(config.model.lora.adapter);
+      adapter.require_of(config.model.lora);
+      adapter.copy_to(config.model, model_->parameters());
     }
   } else if (config.train.random == "python") {
     model_->initialize(python_);
