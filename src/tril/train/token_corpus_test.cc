@@ -59,7 +59,10 @@ TEST_F(TokenCorpusTest, IsTheFilesIdsInEitherWidth) {
 
 TEST_F(TokenCorpusTest, AnIdOutsideTheVocabularyIsNamedWithItsPosition) {
   ids_[7] = 4;
-  EXPECT_EQ(refusal(), settings_.path + ": position 7: id 4 is outside the vocabulary of 4");
+  EXPECT_EQ(refusal(), settings_.path +
+                           ": position 7: id 4 is outside the vocabulary of 4; read as 16-bit ids, as the "
+                           "file has no header and "
+                           "not every second 16-bit word is 0 (0 of 10 are)");
 }
 
 TEST_F(TokenCorpusTest, WhatNeedsTheTextIsRefused) {
