@@ -1,8 +1,8 @@
 """The recipe study: shakespeare-char with each choice of recipes/modern.toml alone, and modern without each, by steps and by seconds.
 
-usage: bench/recipes.py TINYSHAKESPEARE [--seeds 3] [--steps 400] [--page docs/recipes.md]
+usage: bench/recipes.py TINYSHAKESPEARE [--seeds 3] [--steps 400] --page PAGE
 Runs ./tril one training after another (22 variants, then the two times to a loss), prints a line for each, and writes the tables
-of the page between its marks. Let nothing else run. Leaves out: other programs (tril bench peers).
+of the page between its marks (`<!-- measured -->` and `<!-- end -->`). Let nothing else run. Leaves out: other programs (tril bench peers).
 """
 import argparse
 import json
@@ -73,7 +73,7 @@ def main():
     parser.add_argument("data")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--steps", type=int, default=400)
-    parser.add_argument("--page", default=str(ROOT / "docs/recipes.md"))
+    parser.add_argument("--page", required=True)
     a = parser.parse_args()
     head = "|  | loss | spread | difference | bits per byte | seconds | times |\n|---|---|---|---|---|---|---|"
     tables = []
