@@ -53,8 +53,9 @@ class MpiProgram : public testing::Test {
   }
 
   ProgramOptions mpirun() const {
+    // Two mpiruns that share a place for their own files may take them from each other.
     return {.environment = {"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-                            "ASAN_OPTIONS=detect_leaks=0"},
+                            "ASAN_OPTIONS=detect_leaks=0", "TMPDIR=" + folder_.path()},
             .folder = folder_.path(),
             .program = mpirun_};
   }
