@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <new>
 #include <string>
 
@@ -36,10 +37,9 @@ std::string first_line(const char* path) {
 
 // Reading 256 MB by two threads, best of 60 each, interleaved: 38.2 GB/s with pages of 4 kB, 42.0 of 2 MB.
 void prefer_large_pages(void* start, size_t bytes) {
-  constexpr uintptr_t kLarge = uintptr_t{2} << 20;
-  const auto first = (reinterpret_cast<uintptr_t>(start) + kLarge - 1) / kLarge * kLarge;
-  const auto end = (reinterpret_cast<uintptr_t>(start) + bytes) / kLarge * kLarge;
-  if (end > first) static_cast<void>(madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE));
+  constexpr size_t kLarge = size_t{2} << 20;
+  if (std::align(kLarge, kLarge, start, bytes) != nullptr)
+    static_cast<void>(madvise(start, bytes / kLarge * kLarge, MADV_HUGEPAGE));
 }
 
 int64_t machine_memory() {
