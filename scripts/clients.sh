@@ -27,16 +27,22 @@ client() {
 
 run_clients() {
   local failed=0 passed=0 skipped=0 name file module group variable
-  local python
+  local python texts=${TRIL_SHARED:-$root/../shared}
+  [[ -d $texts/data ]] || texts=
   python=$("$root/scripts/setup_peers.sh" --where)/bin/python
   build release tril || return
   export TRIL_PROGRAM=$root/build/release/tril
   while read -r name file module group variable; do
     [[ $# == 0 || " $* " == *" $name "* ]] || continue
     if [[ -n $variable && -z ${!variable-} ]]; then
-      printf '\n-- %s\nskipped: %s is not set to its program\n' "$name" "$variable"
+      case $variable in
+        texts) printf '\n-- %s\nskipped: the folder of shared texts is not there (TRIL_SHARED)\n' "$name" ;;
+        *) printf '\n-- %s\nskipped: %s is not set to its program\n' "$name" "$variable" ;;
+      esac
       ((++skipped))
-    elif client "$name" "$file" "$module" "$group" ${variable:+"${!variable}"}; then
+    elif [[ $variable == texts ]] && client "$name" "$file" "$module" "$group"; then
+      ((++passed))
+    elif [[ $variable != texts ]] && client "$name" "$file" "$module" "$group" ${variable:+"${!variable}"}; then
       ((++passed))
     else
       ((++failed))
@@ -45,7 +51,7 @@ run_clients() {
 transformers transformers_client.py transformers clients
 peft peft_client.py peft clients
 llama llama_cpp_client.py llama_cpp llama
-tokenizers tokenizers_client.py tokenizers parity
+tokenizers tokenizers_client.py tokenizers parity texts
 llama2c llama2c_client.py json parity TRIL_LLAMA2C
 nanogpt nanogpt_client.py torch parity TRIL_NANOGPT
 CLIENTS
