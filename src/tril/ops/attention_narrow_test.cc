@@ -13,12 +13,6 @@
 namespace tril {
 namespace {
 
-std::vector<float> numbers(int64_t count, float seed) {
-  std::vector<float> x(static_cast<size_t>(count));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(seed + 1.3f * static_cast<float>(i));
-  return x;
-}
-
 struct Case {
   int64_t head, width, queries, keys, pad;
   bool causal;

@@ -13,12 +13,6 @@ namespace {
 
 using norm_rows::Stats;
 
-std::vector<float> numbers(int64_t count, float seed) {
-  std::vector<float> x(static_cast<size_t>(count));
-  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(seed + 1.3f * static_cast<float>(i));
-  return x;
-}
-
 // Both passes of one row in double, by the formulas at the head of norm_rows.h.
 struct Expected {
   double mean = 0, r = 0, mean_dh = 0, mean_h_dh = 0;

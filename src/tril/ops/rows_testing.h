@@ -3,10 +3,21 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
 #include "tril/base/build_info.h"
 #include "tril/ops/rows.h"
 
 namespace tril {
+
+/// `count` numbers between -1 and 1 that no pattern of a kernel's blocks meets twice alike.
+inline std::vector<float> numbers(int64_t count, float seed) {
+  std::vector<float> x(static_cast<size_t>(count));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(seed + 1.3f * static_cast<float>(i));
+  return x;
+}
 
 /// Calls body() once for each level, the narrowest first; the processor's best is in force again afterwards.
 template <class Body>

@@ -2,19 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <vector>
 
 #include "tril/ops/rows_testing.h"
 
 namespace tril {
 namespace {
-
-std::vector<float> numbers(int64_t n, float seed) {
-  std::vector<float> out(static_cast<size_t>(n));
-  for (size_t i = 0; i < out.size(); ++i) out[i] = std::sin(seed + 1.3f * static_cast<float>(i));
-  return out;
-}
 
 // Every mixture of whole and partial tiles, both storages of a, plain and added, against sums in double; what
 // lies between two rows of c is left alone.

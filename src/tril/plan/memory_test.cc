@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <limits>
 
 #include "tril/base/error.h"
@@ -10,21 +9,6 @@
 
 namespace tril {
 namespace {
-
-// A setting of these takes the place of decoder()'s own.
-Config decoder(const std::vector<std::string>& settings = {}) {
-  std::vector<std::string> all = settings;
-  for (const std::string own : {"model.family=decoder", "model.layers=8", "model.d_model=64",
-                                "model.hidden=256", "model.context=32", "train.batch=64"}) {
-    const std::string key = own.substr(0, own.find('=') + 1);
-    if (std::none_of(settings.begin(), settings.end(),
-                     [&](const std::string& given) { return given.rfind(key, 0) == 0; }))
-      all.push_back(own);
-  }
-  Config config = small_run(all);
-  config.model.vocab_size = 200;
-  return config;
-}
 
 // 4 bytes a number; gradients are as many as weights, and Adam has two moments of each.
 TEST(PlanMemory, ShapesGiveWeightsGradientsAndMoments) {

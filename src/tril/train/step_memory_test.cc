@@ -2,27 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "tril/train/train_testing.h"
 
 namespace tril {
 namespace {
-
-// A setting of these takes the place of decoder()'s own.
-Config decoder(const std::vector<std::string>& settings = {}) {
-  std::vector<std::string> all = settings;
-  for (const std::string own : {"model.family=decoder", "model.layers=8", "model.d_model=64",
-                                "model.hidden=256", "model.context=32", "train.batch=64"}) {
-    const std::string key = own.substr(0, own.find('=') + 1);
-    if (std::none_of(settings.begin(), settings.end(),
-                     [&](const std::string& given) { return given.rfind(key, 0) == 0; }))
-      all.push_back(own);
-  }
-  Config config = small_run(all);
-  config.model.vocab_size = 200;
-  return config;
-}
 
 TEST(StepMemory, ActivationsFollowTheBatchAndItsParts) {
   const int64_t whole = step_bytes(decoder());
