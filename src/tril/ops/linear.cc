@@ -6,6 +6,7 @@
 #include "tril/base/threads.h"
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
+#include "tril/ops/shares.h"
 
 namespace tril {
 namespace {
@@ -87,8 +88,9 @@ Var linear(Tape& tape, Var x, Var weight, Var bias) {
     forward_fast(s, x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, y.v<float>());
     if (wants)
       tape.on_backward([=] {
-        backward_fast(s, x.v<float>(), weight.v<float>(), y.g<float>(), x.share<float>(),
-                      weight.share<float>(), bias.exists() ? bias.g<float>() : nullptr);
+        const auto [dx, dw] = shares<float>(x, weight);
+        backward_fast(s, x.v<float>(), weight.v<float>(), y.g<float>(), dx, dw,
+                      bias.exists() ? bias.g<float>() : nullptr);
       });
     return y;
   }

@@ -9,6 +9,7 @@
 #include "tril/ops/gemm.h"
 #include "tril/ops/rows.h"
 #include "tril/ops/rows_maps.h"
+#include "tril/ops/shares.h"
 
 namespace tril {
 namespace {
@@ -303,7 +304,8 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
   tape.on_backward([=] {
     const float factor = static_cast<float>(*loss.g<float>() * share);
     if (factor == 0 || s.rows == 0) return;
-    backward_fast(s, in, *held, lse, inverse, factor, tile, x.share<float>(), weight.share<float>(),
+    const auto [dx, dw] = shares<float>(x, weight);
+    backward_fast(s, in, *held, lse, inverse, factor, tile, dx, dw,
                   bias.exists() ? bias.g<float>() : nullptr);
     *held = Held::nothing;
   });

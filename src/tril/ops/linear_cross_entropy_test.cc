@@ -2,6 +2,7 @@
 
 #include "tril/ops/linear.h"
 #include "tril/ops/op_testing.h"
+#include "tril/ops/relu.h"
 #include "tril/ops/softcap.h"
 
 namespace tril {
@@ -77,6 +78,20 @@ TEST_F(LinearCrossEntropy, NothingCountedIsZero) {
   tape.backward(ce.loss);
   expect(ce.loss.value(), {0});
   expect(x.grad(), {0});
+}
+
+// One value as rows and as the head: fast and plain add both uses.
+TEST_F(LinearCrossEntropy, RowsThatAreTheHeadGetTheSum) {
+  const std::vector<double> numbers = {0.5, 0.25, 1, 0.125};
+  std::vector<float> x(numbers.begin(), numbers.end()), dx(4, 0.0f);
+  Tape fast;
+  const Var h = relu(fast, fast.leaf({{2, 2}, DType::f32, x.data()}, dx.data()));
+  int32_t targets[] = {1, 0};
+  fast.backward(linear_cross_entropy(fast, h, h, Var(), fast.constant({{2}, DType::i32, targets})).loss);
+  Var plain = real({2, 2}, {0.5, 0.25, 1, 0.125});
+  const Var g = relu(tape, plain);
+  tape.backward(linear_cross_entropy(tape, g, g, Var(), ids({2}, {1, 0})).loss);
+  for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(dx[static_cast<size_t>(i)], plain.grad().at(i), 1e-6) << i;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "tril/ops/linear.h"
 
 #include "tril/ops/op_testing.h"
+#include "tril/ops/relu.h"
 
 namespace tril {
 namespace {
@@ -26,6 +27,19 @@ TEST_F(Linear, AWeightUsedTwiceGetsTheSum) {
   expect(y.value(), {12});
   send_back(y, {1});
   expect(w.grad(), {12});
+}
+
+// One value as rows and as weights, y = h hᵀ, with h = relu(x): the gradient is the sum of both uses.
+// dy = [[1, 0], [0, 0]] asks for y₀₀ = h₀₀² + h₀₁²: dh = [[2, 4], [0, 0]].
+TEST_F(Linear, RowsThatAreTheWeightsGetTheSum) {
+  Tape fast;
+  std::vector<float> x = {1, 2, 3, 4}, dx(4, 0.0f);
+  const Var h = relu(fast, fast.leaf({{2, 2}, DType::f32, x.data()}, dx.data()));
+  const Var y = linear(fast, h, h);
+  expect(y.value(), {5, 11, 11, 25});
+  y.g<float>()[0] = 1;
+  fast.backward(fast.make({}, true), 0);
+  EXPECT_EQ(dx, (std::vector<float>{2, 4, 0, 0}));
 }
 
 }  // namespace
