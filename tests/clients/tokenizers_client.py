@@ -1,7 +1,7 @@
 """Hugging Face's tokenizers and tiktoken give the ids that tril gives, on every text of the shared data folder and of its
 fixtures: with tokenizers that tril trained (GPT-2's and GPT-4's pattern), and with files of theirs that tril reads (vocab.json
 with merges.txt, NAME.tiktoken).
-usage: tokenizers_client.py FOLDER (an empty one, to work in). TRIL_SHARED names the data folder."""
+usage: tokenizers_client.py FOLDER SHARED (an empty one, to work in; and the data folder)"""
 import array
 import base64
 import json
@@ -13,9 +13,9 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 import tiktoken
 import tokenizers
 
-from common import ROOT, finish, tell, tril
+from common import finish, tell, tril
 
-SHARED = pathlib.Path(os.environ.get("TRIL_SHARED", ROOT / "../shared"))
+SHARED = pathlib.Path(sys.argv[2])
 END = "<|endoftext|>"
 HF, TIKTOKEN = f"tokenizers {tokenizers.__version__}", f"tiktoken {tiktoken.__version__}"
 # The two patterns as their makers publish them, in words that tiktoken's engine knows.
