@@ -95,13 +95,16 @@ uint64_t ForeignTensors::bytes() const {
   return sum;
 }
 
+void add_tensor(Sha256& hash, std::string_view name, std::string_view bytes) {
+  hash.add(name);
+  hash.add(std::string_view("\0", 1));
+  hash.add(bytes);
+}
+
 std::string ForeignTensors::sha256() const {
   Sha256 hash;
-  for (const ForeignTensor& tensor : all_) {
-    hash.add(tensor.name);
-    hash.add(std::string_view("\0", 1));
-    hash.add(std::visit([](const auto& stored) { return stored.bytes; }, tensor.stored));
-  }
+  for (const ForeignTensor& tensor : all_)
+    add_tensor(hash, tensor.name, std::visit([](const auto& stored) { return stored.bytes; }, tensor.stored));
   return to_hex(hash.digest());
 }
 

@@ -16,6 +16,11 @@
 
 namespace tril {
 
+class Sha256;
+
+/// A tensor's part of a digest over tensors: the name with a zero byte behind it, and the bytes.
+void add_tensor(Sha256& hash, std::string_view name, std::string_view bytes);
+
 /// A view into a file that ForeignTensors holds open.
 struct ForeignTensor {
   std::string name;

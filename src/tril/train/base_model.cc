@@ -12,17 +12,12 @@
 #include "tril/base/typed.h"
 #include "tril/formats/convert_tensor.h"
 #include "tril/formats/foreign_model.h"
+#include "tril/formats/foreign_tensors.h"
 #include "tril/formats/tensor_range.h"
 #include "tril/train/loaded_run.h"
 
 namespace tril {
 namespace {
-
-void add(Sha256& hash, std::string_view name, std::string_view bytes) {
-  hash.add(name);
-  hash.add(std::string_view("\0", 1));
-  hash.add(bytes);
-}
 
 constexpr const char* kNoTraining = "no training can begin from it; tril show names all such tensors";
 
@@ -55,7 +50,7 @@ class RunBase : public BaseModel {
     for (int i = 0; i < p.size(); ++i) order.push_back(i);
     std::sort(order.begin(), order.end(), [&](int a, int b) { return p.info(a).name < p.info(b).name; });
     Sha256 hash;
-    for (const int i : order) add(hash, p.info(i).name, stored("", p.value(i)).bytes);
+    for (const int i : order) add_tensor(hash, p.info(i).name, stored("", p.value(i)).bytes);
     run.checkpoint->finish_verifying();
     for (const int i : order) {
       if (const std::string what = not_finite(range_of(stored("", p.value(i)))); !what.empty())
