@@ -9,8 +9,8 @@
 
 root=${root:?the checkout}
 
-# list FILE: its patterns, one a line, without comments.
-list() { sed 's/[[:space:]]*#.*//; /^[[:space:]]*$/d' "$1" 2>/dev/null; }
+# list FILE: its patterns, the first word of each line that is no comment; what follows is the reason.
+list() { awk 'NF && !/^#/ { print $1 }' "$1" 2>/dev/null; }
 
 # suites_under PROGRAM FOLDER: a filter of the suites whose source lies there.
 suites_under() {
