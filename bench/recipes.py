@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-TARGET = 1.88  # nats a character: nanoGPT's README after its 2,000 steps
+TARGET = 1.88  # nats a character: nanoGPT's README after 2,000 steps, there estimated over 20 batches; the whole tail needs more
 
 # name, the setting in modern, the setting in the preset
 CHOICES = [
@@ -94,7 +94,7 @@ def main():
             print(lines[-1], flush=True)
         tables.append("\n".join(lines))
     lines = [f"### Seconds to a validation loss of {TARGET}", "", "| recipe | steps in all | seconds, median | of each seed |", "|---|---|---|---|"]
-    for recipe, steps, every in (("none", 2000, 100), ("modern", a.steps, 25)):
+    for recipe, steps, every in (("none", 2500, 100), ("modern", a.steps, 25)):
         median, took = reaches(a.data, a.seeds, steps, recipe, every)
         name = "the preset's (nanoGPT's)" if recipe == "none" else "modern"
         lines.append(f"| {name} | {steps:,} | {median:.1f} | {', '.join(f'{each:.1f}' for each in took)} |")

@@ -147,7 +147,7 @@ def text_ids(path):
 
 
 def gpt_work(vocabulary, context, width, heads, layers, bias, approximate, batch, block, steps, rate, last, beta2, text=""):
-    def schedule(step, warmup=100, all_steps=2000):
+    def schedule(step, warmup=100, all_steps=max(2000, steps)):  # the preset's own, of which a row may take a part
         if step <= warmup:
             return rate * step / (warmup + 1)
         along = (step - 1 - warmup) / (all_steps - warmup)
