@@ -30,12 +30,13 @@ Json by_part(const Corpus& corpus, int64_t PartAudit::*count) {
 
 }  // namespace
 
-Json plan_json(const Config& config, const Corpus& corpus) {
+Json plan_json(const Config& config, const Corpus& corpus, const SpeedProbe& probe) {
   constexpr double kMeasured = 0.5;  // seconds
   const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
   const MemoryPlan memory = require_memory(config, validation, machine_memory());
+  if (config.train.minutes == 0) guess_speed(config);  // the run says it before its first step
   const double reading = program_seconds();
-  const Speed speed = measure_speed(config, corpus, kMeasured);
+  const Speed speed = measure_speed(config, corpus, kMeasured, probe);
   const bool timed = config.train.minutes > 0;
   const double seconds = timed ? 60 * config.train.minutes : reading + run_seconds(config, corpus, speed);
   const int64_t steps = timed ? steps_in(config, corpus, speed, seconds - reading) : config.train.steps;

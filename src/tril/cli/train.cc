@@ -13,6 +13,7 @@
 #include "tril/cli/run_options.h"
 #include "tril/cli/summary.h"
 #include "tril/cli/together.h"
+#include "tril/generate/samples.h"
 #include "tril/plan/dial.h"
 #include "tril/train/loop.h"
 #include "tril/train/run_data.h"
@@ -28,7 +29,8 @@ struct Asked {
   bool dry_run = false, profile = false;
 };
 
-int show_plan(const Resolved& resolved, std::shared_ptr<const Corpus> corpus, const Common& common) {
+int show_plan(const Resolved& resolved, std::shared_ptr<const Corpus> corpus, const std::string& folder,
+              const Common& common) {
   Config config = resolved.config;
   if (config.run.threads > 0) set_threads(static_cast<int>(config.run.threads));
   if (corpus == nullptr)
@@ -36,7 +38,9 @@ int show_plan(const Resolved& resolved, std::shared_ptr<const Corpus> corpus, co
         read_text(config, resolved.base == nullptr ? nullptr : resolved.base->tokenizer()));
   config.model.vocab_size = corpus->tokenizer->vocab_size();
   refuse_oversize(config, machine_memory());
-  const nlohmann::ordered_json plan = plan_json(config, *corpus);
+  const nlohmann::ordered_json plan = plan_json(
+      config, *corpus,
+      {resolved.base, folder, [&](Trainer& trainer) { training_samples(trainer, *corpus->tokenizer); }});
   if (common.json)
     print_json(plan);
   else
@@ -65,12 +69,9 @@ int lead(const Asked& asked, const Common& common, Parallel* parallel) {
   refuse_oversize(resolved.config, machine_memory());
   config_to_toml(resolved.config);  // refuses what a run's files can't hold
   if (parallel != nullptr) Parallel::require_shareable(resolved.config, parallel->count());
-  if (asked.dry_run) {
-    // Makes the folder, and takes it away again.
-    asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
-    return show_plan(resolved, std::move(corpus), common);
-  }
   RunFolder folder = asked.out ? RunFolder::create(*asked.out) : RunFolder::create_default(resolved.name);
+  if (asked.dry_run)  // the folder goes again
+    return show_plan(resolved, std::move(corpus), folder.path(), common);
   Ending ending(common.json);
   LoopOptions loop = ending.options(folder);
   loop.profile = asked.profile;

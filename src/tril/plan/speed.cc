@@ -2,6 +2,7 @@
 #include "tril/plan/speed.h"
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "tril/base/clock.h"
@@ -15,10 +16,43 @@ int64_t targets_a_step(const Config& config) {
   return config.train.batch * (config.model.family == "decoder" ? config.train.block : 1);
 }
 
-Speed measure_speed(const Config& config, const Corpus& corpus, double seconds) {
+namespace {
+
+// Seconds for one target: the larger of as many evaluations as fit into `seconds`, each of four times the
+// targets. The first writes code for the shapes and does not count.
+double evaluation_speed(Trainer& trainer, const Tokens& tokens, double seconds) {
+  const double begun = steady_seconds();
+  if (!trainer.evaluate(tokens, 1)) return 0;
+  for (int64_t some = 1;; some *= 4) {
+    const double before = steady_seconds();
+    const int64_t targets = trainer.evaluate(tokens, some)->targets;
+    const double now = steady_seconds();
+    if (targets < some || now - begun + 4 * (now - before) > seconds)
+      return (now - before) / static_cast<double>(std::max<int64_t>(targets, 1));
+  }
+}
+
+// Of the evaluations at steps; the last evaluation is over all of the validation part.
+double some_targets(const TrainSettings& settings, double all) {
+  return settings.eval_examples > 0 ? std::min(static_cast<double>(settings.eval_examples), all) : all;
+}
+
+double validation_targets(const Corpus& corpus) {
+  return static_cast<double>(corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
+}
+
+// config.toml, tokenizer.json, data.json, result.json, the samples.
+double closing_seconds(const Config& config, const Speed& speed) {
+  constexpr double kFiles = 4;
+  return kFiles * speed.saving.file + speed.sample * static_cast<double>(config.train.samples);
+}
+
+}  // namespace
+
+Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, const SpeedProbe& probe) {
   Speed speed;
   const double begun = steady_seconds();
-  Trainer trainer(config, corpus);
+  Trainer trainer(config, corpus, probe.base.get());
   trainer.step();  // the first takes memory and writes code for the shapes
   const double started = steady_seconds();
   speed.start = started - begun;
@@ -28,12 +62,13 @@ Speed measure_speed(const Config& config, const Corpus& corpus, double seconds) 
     ++steps;
   } while (steady_seconds() - started < seconds);
   speed.step = (steady_seconds() - started) / static_cast<double>(steps);
-
-  const int64_t some = std::max<int64_t>(targets_a_step(config), 1);
-  const double before = steady_seconds();
-  if (const auto found = trainer.evaluate(corpus.validation(), some))
-    speed.evaluation =
-        (steady_seconds() - before) / static_cast<double>(std::max<int64_t>(found->targets, 1));
+  speed.evaluation = evaluation_speed(trainer, corpus.validation(), seconds / 2);
+  if (!probe.folder.empty()) speed.saving = measure_saving(trainer, probe.folder);
+  if (probe.sample && config.train.samples > 0) {
+    const double before = steady_seconds();
+    probe.sample(trainer);
+    speed.sample = (steady_seconds() - before) / static_cast<double>(config.train.samples);
+  }
   return speed;
 }
 
@@ -64,28 +99,41 @@ Speed guess_speed(const Config& config) {
   return speed;
 }
 
+int64_t checkpoints_of(const TrainSettings& t) {
+  const int64_t often = t.checkpoint_every > 0 ? t.checkpoint_every : t.steps + 1;
+  const int64_t at_both =
+      t.steps / t.eval_every > 0 && t.steps / often > 0 ? t.steps / std::lcm(t.eval_every, often) : 0;
+  const auto counted = [&](int64_t step) { return step % t.eval_every == 0 || step % often == 0; };
+  int64_t count = t.steps / t.eval_every + t.steps / often - at_both;
+  if (!counted(1)) ++count;
+  if (t.steps > 1 && !counted(t.steps)) ++count;
+  return count;
+}
+
 double evaluated_targets(const Config& config, const Corpus& corpus) {
-  const auto all = static_cast<double>(corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
-  const TrainSettings& t = config.train;
-  const double some = t.eval_examples > 0 ? std::min(static_cast<double>(t.eval_examples), all) : all;
-  int64_t times = 1;  // at step 1
-  if (t.steps > 1) times += t.steps / t.eval_every - (t.eval_every == 1 ? 1 : 0);
-  if (t.steps > 1 && t.steps % t.eval_every != 0) ++times;
-  return static_cast<double>(times) * some + (some < all ? all : 0);
+  const double all = validation_targets(corpus), some = some_targets(config.train, all);
+  TrainSettings evaluations = config.train;
+  evaluations.checkpoint_every = 0;  // then there are as many of the ones as of the others
+  return static_cast<double>(checkpoints_of(evaluations)) * some + (some < all ? all : 0);
 }
 
 int64_t steps_in(const Config& config, const Corpus& corpus, const Speed& speed, double seconds) {
-  const auto all = static_cast<double>(corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
   const TrainSettings& t = config.train;
-  const double some = t.eval_examples > 0 ? std::min(static_cast<double>(t.eval_examples), all) : all;
-  const double once = speed.start + speed.evaluation * (2 * some + (some < all ? all : 0));  // first and last
-  const double each = speed.step + speed.evaluation * some / static_cast<double>(t.eval_every);
+  const double all = validation_targets(corpus), some = some_targets(t, all);
+  const double stop = speed.evaluation * some + speed.saving.checkpoint;
+  const double once = speed.start + 2 * stop + speed.evaluation * (some < all ? all : 0) +
+                      closing_seconds(config, speed);  // the first and the last stop
+  const double each = speed.step + stop / static_cast<double>(t.eval_every) +
+                      speed.saving.line / static_cast<double>(t.log_every);
   return std::clamp<int64_t>(static_cast<int64_t>((seconds - once) / each), 1, t.steps);
 }
 
 double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed) {
-  return speed.start + speed.step * static_cast<double>(config.train.steps) +
-         speed.evaluation * evaluated_targets(config, corpus);
+  const TrainSettings& t = config.train;
+  return speed.start + speed.step * static_cast<double>(t.steps - 1) +
+         speed.evaluation * evaluated_targets(config, corpus) +
+         speed.saving.checkpoint * static_cast<double>(checkpoints_of(t)) +
+         speed.saving.line * static_cast<double>(t.steps / t.log_every) + closing_seconds(config, speed);
 }
 
 }  // namespace tril

@@ -21,7 +21,29 @@ TEST(PlanSpeed, TheRunIsItsStepsAndItsEvaluations) {
   config.train.steps = 10;  // the last step is one of the fives
   EXPECT_EQ(evaluated_targets(config, corpus), 3 * all);
   EXPECT_EQ(run_seconds(config, corpus, {.start = 2, .step = 0.5, .evaluation = 0.25}),
-            2 + 10 * 0.5 + 3 * all * 0.25);
+            2 + 9 * 0.5 + 3 * all * 0.25);
+  // A checkpoint each evaluation, at 1, 5 and 10; a line each step; four files; two samples.
+  config.train.samples = 2;
+  EXPECT_EQ(
+      run_seconds(config, corpus, {.sample = 16, .saving = {.file = 0.25, .checkpoint = 8, .line = 0.125}}),
+      3 * 8 + 10 * 0.125 + 4 * 0.25 + 2 * 16);
+}
+
+// Steps 1, the last, and every multiple of either interval, each once.
+TEST(PlanSpeed, CheckpointsAreCountedOnce) {
+  for (const int64_t steps : {1, 2, 11, 12, 13, 60})
+    for (const int64_t evaluations : {1, 2, 4, 100})
+      for (const int64_t checkpoints : {0, 1, 3, 6, 100}) {
+        TrainSettings t;
+        t.steps = steps, t.eval_every = evaluations, t.checkpoint_every = checkpoints;
+        int64_t count = 0;
+        for (int64_t step = 1; step <= steps; ++step)
+          count += step == 1 || step == steps || step % evaluations == 0 ||
+                           (checkpoints > 0 && step % checkpoints == 0)
+                       ? 1
+                       : 0;
+        EXPECT_EQ(checkpoints_of(t), count) << steps << " " << evaluations << " " << checkpoints;
+      }
 }
 
 // The steps that fit into a run's own time are the run's.

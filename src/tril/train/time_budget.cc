@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 
 namespace tril {
 namespace {
 
-const double begun = steady_seconds();  // before main()
+// Before main(); what the system took until then to load the program is its processor time.
+const double begun = steady_seconds() - static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 
 constexpr double kFall = 0.2;   // the share of the time in which the rate falls
 constexpr double kExit = 0.05;  // seconds to print, free and end
