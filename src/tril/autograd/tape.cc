@@ -98,6 +98,7 @@ void Tape::tell_watch(size_t record) {
 
 void Tape::backward(Var loss, double seed) {
   assert(loss.count() == 1);
+  promised_ = 0;
   if (!loss.wants_grad()) return;
   if (!counting())
     with_real(options_.dtype, [&](auto zero) {
@@ -140,6 +141,7 @@ void Tape::reset() {
   named_.clear();
   scope_.clear();
   draws_taken_ = 0;
+  promised_ = 0;
   watched_ = nullptr;
   watch_ = nullptr;
   first_uses_.clear();

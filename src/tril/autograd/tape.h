@@ -147,7 +147,9 @@ class Tape {
     const uint64_t draws = draws_taken_;
     const Arena::Mark mark = arena_.mark();
     const size_t records = records_.size();
+    const double promised = std::exchange(promised_, 0);  // the part will be run twice
     copy(part(), kept);
+    promised_ = promised;
     records_.resize(records);
     arena_.release(mark);
     for (FirstUse& use : first_uses_) use.record = std::min(use.record, records);
@@ -164,6 +166,12 @@ class Tape {
     F* kept = new (arena_.allocate(sizeof(F))) F(backward);
     records_.push_back({[](void* f) { (*static_cast<F*>(f))(); }, kept, label_});
   }
+
+  /// The next backward() will come with this seed, and nothing else is done with what it starts from: an op
+  /// that makes its last value may then send gradients back at once (ops/linear_cross_entropy.h). 0: not
+  /// known. Ends with backward() and reset(). A promise that is not kept leaves those gradients behind.
+  void promise(double seed) { promised_ = seed; }
+  double promised() const { return promised_; }
 
   /// Sets the gradient of `loss` (one number) to `seed` and runs every record in reverse.
   void backward(Var loss, double seed = 1.0);
@@ -239,6 +247,7 @@ class Tape {
   int label_ = -1;  // of the op that is running, in the profile
   uint64_t draws_seed_ = 0, draws_step_ = 0, draws_taken_ = 0;
   int64_t examples_before_ = 0, examples_here_ = 1;
+  double promised_ = 0;
   const Parameters* watched_ = nullptr;
   BackwardWatch* watch_ = nullptr;
   std::vector<FirstUse> first_uses_;  // in their order; records do not fall

@@ -207,5 +207,29 @@ TEST_F(TapeTest, AWatchSeesThroughPartsThatAreRunAgain) {
   EXPECT_EQ(watch.told, (std::vector<std::pair<int, double>>{{2, 18}, {1, 48}, {0, 36}}));
 }
 
+// A promised seed is known to what runs before backward(), but not to a part that will be run again, which
+// would then send its gradients back twice.
+TEST_F(TapeTest, APromiseEndsWithBackwardAndIsNotForPartsThatAreRunAgain) {
+  TapeOptions options = plain();
+  options.recompute = true;
+  Tape tape(options);
+  tape.promise(0.5);
+  double inside = -1;
+  const Var a = leaf(tape);
+  const Var y = tape.result_of({}, [&tape, &inside, a] {
+    inside = tape.promised();
+    return product(tape, a, a);
+  });
+  EXPECT_EQ(inside, 0);
+  EXPECT_EQ(tape.promised(), 0.5);
+  tape.backward(y, 0.5);
+  EXPECT_EQ(inside, 0);
+  EXPECT_EQ(tape.promised(), 0);
+  EXPECT_EQ(dx, 3);
+  tape.promise(2);
+  tape.reset();
+  EXPECT_EQ(tape.promised(), 0);
+}
+
 }  // namespace
 }  // namespace tril

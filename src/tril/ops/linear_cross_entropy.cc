@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "tril/base/threads.h"
 #include "tril/ops/exp_rows.h"
@@ -250,11 +251,34 @@ void add_columns(const Tile& t, const float* tile, float* out) {
   });
 }
 
+// What a tile of p gives.
+void gradients(const Sizes& s, const Tile& t, const Values& in, const float* tile, Share<float> dx,
+               Share<float> dw, float* db) {
+  const auto beta = [](Share<float> to) { return to.add ? 1.0 : 0.0; };
+  if (dx.at != nullptr)
+    gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = beta(dx), .lda = t.distance}, tile,
+         in.w + t.column * s.width, dx.at + t.row * s.width);
+  if (dw.at != nullptr)
+    gemm({.ta = Transpose::yes,
+          .m = t.columns,
+          .n = s.width,
+          .k = t.rows,
+          .beta = beta(dw),
+          .lda = t.distance},
+         tile, in.x + t.row * s.width, dw.at + t.column * s.width);
+  if (db != nullptr) add_columns(t, tile, db + t.column);
+}
+
 enum class Held : uint8_t {
   nothing,
   logits,
   exponentials
 };  // what the tile has of the last tile from forward
+
+struct State {
+  Held held = Held::nothing;
+  float sent = 0;  // the factor that gradients have been sent back with already
+};
 
 void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse, float* inverse,
                    float factor, float* tile, Share<float> dx, Share<float> dw, float* db) {
@@ -266,48 +290,89 @@ void backward_fast(const Sizes& s, const Values& in, Held held, const float* lse
       for (int64_t r = first; r < end; ++r)
         row_gradient(s, t, in.target[t.row + r], lse[t.row + r], factor, tile + r * t.distance);
     });
-    const auto beta = [](Share<float> to, bool later) { return to.add || later ? 1.0 : 0.0; };
-    if (dx.at != nullptr)
-      gemm({.m = t.rows, .n = s.width, .k = t.columns, .beta = beta(dx, !last_columns), .lda = t.distance},
-           tile, in.w + t.column * s.width, dx.at + t.row * s.width);
-    if (dw.at != nullptr)
-      gemm({.ta = Transpose::yes,
-            .m = t.columns,
-            .n = s.width,
-            .k = t.rows,
-            .beta = beta(dw, !last_rows),
-            .lda = t.distance},
-           tile, in.x + t.row * s.width, dw.at + t.column * s.width);
-    if (db != nullptr) add_columns(t, tile, db + t.column);
+    gradients(s, t, in, tile, {dx.at, dx.add || !last_columns}, {dw.at, dw.add || !last_rows}, db);
   });
+}
+
+// ---- where it is known what backward will bring: blocks of rows, each with all its logits, which are made
+// once and give the gradients at once.
+
+constexpr int64_t kBlockNumbers = 1 << 23, kFewestRows = 64;  // with fewer, adding to dW takes longer
+
+/// Of one block; 0 where tiles are better.
+int64_t block_rows(const Sizes& s) {
+  const int64_t blocks = std::max<int64_t>(2, pieces_of(s.rows * s.vocabulary, kBlockNumbers));
+  const int64_t rows = pieces_of(s.rows, blocks);
+  return tiles_of(s).one(s) || rows < kFewestRows ? 0 : rows;
+}
+
+// One row's lse and, in place of its logits, what backward would make of them.
+float row_both_ways(const Sizes& s, const Tile& t, int32_t target, float factor, float* row) {
+  const float top = shift_of(row, t.columns);
+  if (s.cap > 0 || target < 0) {
+    const float lse = top + std::log(rows::exp_sum_only(row, top, t.columns));
+    row_gradient(s, t, target, lse, factor, row);
+    return lse;
+  }
+  const float sum = rows::exp_sum(row, top, row, t.columns);
+  rows::scale(row, factor / sum, row, t.columns);
+  row[target] -= factor;
+  return top + std::log(sum);
+}
+
+void both_ways(const Sizes& s, const Values& in, float factor, float* tile, float* lse, float* hits,
+               Share<float> dx, Share<float> dw, float* db, float* loss) {
+  const int64_t most = block_rows(s);
+  double sum = 0;
+  for (int64_t first = 0; first < s.rows; first += most) {
+    const Tile t{first, std::min(most, s.rows - first), 0, s.vocabulary, s.vocabulary};
+    fill_tile(s, t, in, tile);
+    each_row(t, [&](int64_t r) {
+      float* row = tile + r * t.distance;
+      const int64_t at = first + r;
+      hits[at] = in.target[at] >= 0 ? row[in.target[at]] : 0;
+      lse[at] = row_both_ways(s, t, in.target[at], factor, row);
+    });
+    for (int64_t r = first; r < first + t.rows; ++r)
+      if (in.target[r] >= 0) sum += static_cast<double>(lse[r]) - static_cast<double>(hits[r]);
+    gradients(s, t, in, tile, dx, {dw.at, dw.add || first > 0}, db);
+  }
+  *loss = static_cast<float>(sum);
 }
 
 // Records the op; `share` is 1/N or 1.
 void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const int32_t* target, double share,
                  Var loss) {
   const Tiles size = tiles_of(s);
-  float* tile = tape.arena().tensor({size.rows, distance_of(s, size)}, DType::f32).as<float>();
+  const double promised = loss.wants_grad() ? tape.promised() : 0;
+  const int64_t whole_rows = promised != 0 ? block_rows(s) : 0;
+  const int64_t room = std::max(whole_rows * s.vocabulary, size.rows * distance_of(s, size));
+  float* tile = tape.arena().tensor({room}, DType::f32).as<float>();
   float* lse = tape.arena().tensor({3, s.rows}, DType::f32).as<float>();
   if (tape.counting()) return;
   float *inverse = lse + s.rows, *hits = inverse + s.rows;
-  Held* held = new (tape.arena().allocate(sizeof(Held))) Held(Held::nothing);
+  State* state = new (tape.arena().allocate(sizeof(State))) State;
   const Values in{x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, target};
-  if (size.one(s) && s.cap == 0 && loss.wants_grad()) {
+  const auto bias_gradient = [bias] { return bias.exists() ? bias.g<float>() : nullptr; };
+  if (whole_rows > 0) {
+    state->sent = static_cast<float>(promised * share);
+    const auto [dx, dw] = shares<float>(x, weight);
+    both_ways(s, in, state->sent, tile, lse, hits, dx, dw, bias_gradient(), loss.v<float>());
+  } else if (size.one(s) && s.cap == 0 && loss.wants_grad()) {
     forward_kept(s, in, tile, lse, inverse, hits, loss.v<float>());
-    *held = Held::exponentials;
+    state->held = Held::exponentials;
   } else {
     forward_fast(s, in, tile, lse, loss.v<float>());
-    *held = Held::logits;
+    state->held = Held::logits;
   }
   *loss.v<float>() = static_cast<float>(*loss.v<float>() * share);
   if (!loss.wants_grad()) return;
   tape.on_backward([=] {
-    const float factor = static_cast<float>(*loss.g<float>() * share);
+    const float factor = static_cast<float>(*loss.g<float>() * share) - std::exchange(state->sent, 0.0f);
     if (factor == 0 || s.rows == 0) return;
     const auto [dx, dw] = shares<float>(x, weight);
-    backward_fast(s, in, *held, lse, inverse, factor, tile, dx, dw,
-                  bias.exists() ? bias.g<float>() : nullptr);
-    *held = Held::nothing;
+    backward_fast(s, in, state->held, lse, inverse, factor, tile, dx, dw, bias_gradient());
+    state->held = Held::nothing;
   });
 }
 

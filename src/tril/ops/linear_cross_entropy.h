@@ -1,6 +1,7 @@
 // linear_cross_entropy: the vocabulary head and its loss at once, so that the logits of a large vocabulary
 // are never kept whole: they are made tile by tile, reduced to one number a row, and made again for the
-// gradients.
+// gradients; or, where the tape knows what backward will bring (Tape::promise), in blocks of whole rows that
+// give their gradients at once, going forward.
 //   l[r, v]   = f(sum_d x[r, d] W[v, d] + b[v]),   f(a) = cap tanh(a / cap), or a without a cap
 //   loss      = (1/N) sum over counted r of lse[r] − l[r, t[r]],   lse[r] = log sum_v exp l[r, v]
 //   p[r, v]   = (g/N) (exp(l[r, v] − lse[r]) − [v = t[r]]) f'(a[r, v])   for counted r, else 0

@@ -1,5 +1,11 @@
 #include "tril/ops/linear_cross_entropy.h"
 
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "tril/base/threads.h"
 #include "tril/ops/linear.h"
 #include "tril/ops/op_testing.h"
 #include "tril/ops/relu.h"
@@ -69,6 +75,79 @@ TEST_F(LinearCrossEntropy, ASecondBackwardAddsTheSame) {
   const float once = dx[0];
   fast.backward(ce.loss);
   EXPECT_NEAR(dx[0], 2 * once, 1e-6);
+}
+
+// More logits than one tile holds: 150 rows of 30,000, with one row that is not counted.
+struct ManyLogits {
+  static constexpr int64_t kRows = 150, kVocabulary = 30000, kWidth = 3;
+  struct Result {
+    float loss;
+    std::vector<float> dx, dw, db;
+    bool operator==(const Result&) const = default;
+  };
+  static std::vector<float> numbers(int64_t count, float scale) {
+    std::vector<float> out(static_cast<size_t>(count));
+    for (size_t i = 0; i < out.size(); ++i) out[i] = scale * std::sin(1.7f * static_cast<float>(i % 1009));
+    return out;
+  }
+  // One backward for each seed, after that promise.
+  static Result run(double promise, const std::vector<double>& seeds, double cap = 0) {
+    std::vector<float> x = numbers(kRows * kWidth, 2), w = numbers(kVocabulary * kWidth, 1),
+                       b = numbers(kVocabulary, 0.5);
+    std::vector<int32_t> t(kRows);
+    for (size_t i = 0; i < t.size(); ++i) t[i] = static_cast<int32_t>(i * 199);
+    t[70] = -1;
+    Result out{0, std::vector<float>(x.size()), std::vector<float>(w.size()), std::vector<float>(b.size())};
+    Tape tape;
+    tape.promise(promise);
+    const CrossEntropy ce = linear_cross_entropy(
+        tape, tape.leaf({{kRows, kWidth}, DType::f32, x.data()}, out.dx.data()),
+        tape.leaf({{kVocabulary, kWidth}, DType::f32, w.data()}, out.dw.data()),
+        tape.leaf({{kVocabulary}, DType::f32, b.data()}, out.db.data()),
+        tape.constant({{kRows}, DType::i32, t.data()}), {.reduce = Reduce::sum, .cap = cap});
+    for (const double seed : seeds) tape.backward(ce.loss, seed);
+    out.loss = ce.loss.v<float>()[0];
+    return out;
+  }
+  static void expect_near(const Result& a, const Result& b) {
+    EXPECT_NEAR(a.loss, b.loss, 1e-5 * b.loss);
+    for (const auto& [one, other] : {std::pair(&a.dx, &b.dx), {&a.dw, &b.dw}, {&a.db, &b.db}}) {
+      float largest = 0, worst = 0;
+      for (size_t i = 0; i < one->size(); ++i) {
+        largest = std::max(largest, std::fabs((*other)[i]));
+        worst = std::max(worst, std::fabs((*one)[i] - (*other)[i]));
+      }
+      EXPECT_GT(largest, 0);
+      EXPECT_LT(worst, 1e-5f * largest);
+    }
+  }
+};
+
+// A promised seed sends the gradients back early; what comes out is the same, also where backward() then
+// comes with another seed, or twice.
+TEST_F(LinearCrossEntropy, APromisedSeedGivesTheSameGradients) {
+  for (const double cap : {0.0, 1.5}) {
+    const ManyLogits::Result plain = ManyLogits::run(0, {0.25}, cap);
+    ManyLogits::expect_near(ManyLogits::run(0.25, {0.25}, cap), plain);
+    ManyLogits::expect_near(ManyLogits::run(1, {0.25}, cap), plain);
+    ManyLogits::expect_near(ManyLogits::run(0.125, {0.125, 0.125}, cap), plain);
+  }
+}
+
+TEST_F(LinearCrossEntropy, APromisedSeedGivesTheSameBitsForAnyNumberOfThreads) {
+  const int before = threads();
+  set_threads(1);
+  const ManyLogits::Result one = ManyLogits::run(0.25, {0.25});
+  for (const int count : {2, 3, 7}) {
+    set_threads(count);
+    EXPECT_TRUE(ManyLogits::run(0.25, {0.25}) == one) << count << " threads";
+  }
+  set_threads(before);
+}
+
+// The promise is made use of: the gradients are there before backward().
+TEST_F(LinearCrossEntropy, APromisedSeedIsSentBackAtOnce) {
+  EXPECT_TRUE(ManyLogits::run(0.25, {}).dx == ManyLogits::run(0.25, {0.25}).dx);
 }
 
 TEST_F(LinearCrossEntropy, NothingCountedIsZero) {

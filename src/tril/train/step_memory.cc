@@ -34,6 +34,7 @@ int64_t counted(const Config& config, TapeOptions options, int64_t examples, int
   if (options.record) freeze(model->parameters(), config);
   const EmptyBatch empty(config.model, examples, block);
   Tape tape(options);
+  tape.promise(1);
   tape.backward(model->loss(tape, empty.batch, Reduce::mean).loss);
   return static_cast<int64_t>(tape.arena().most_used());
 }

@@ -171,6 +171,7 @@ CrossEntropy Trainer::run_both_ways(const Batch& batch, Reduce reduce, double sh
   CrossEntropy out;
   {
     const ProfilePhase phase("forward");
+    tape_.promise(share);
     out = model_->loss(tape_, batch, reduce);
   }
   const ProfilePhase phase("backward");
