@@ -8,6 +8,7 @@
 #include "tril/base/threads.h"
 #include "tril/ops/rows.h"
 #include "tril/ops/small_product.h"
+#include "tril/ops/strip_product.h"
 
 #ifdef TRIL_HAVE_DNNL
 #include <dnnl.h>
@@ -111,29 +112,25 @@ void small(const Gemm& g, const float* a, const float* b, float* c) {
   small_product(p, a, turned.data(), c);
 }
 
-// Weights stored [N, K] of a depth that the caches hold: each strip of 32 of their rows is turned once, for
-// all rows of A, where the library packs A again for each of its tiles. One thread, GFLOP/s in the library
-// and here: 768 × 512 × 128 233 and 263, 768 × 128 × 512 210 and 252, 256 × 1500 × 160 228 and 246; deeper or
-// with more rows the library is ahead.
-constexpr int64_t kStrip = 32, kDepth = 256;
+// Weights stored [N, K] and some hundred rows: each strip of weights is turned once, for all rows of A, where
+// the library packs A again for each of its tiles. With vectors of fewer than 16 numbers the library is ahead
+// where the depth is large, and everywhere with more rows.
+constexpr int64_t kShallow = 512, kWideStrip = 32, kLongestPiece = 384;
 
 bool suits_strips(const Gemm& g) {
-  return g.ta == Transpose::no && g.tb == Transpose::yes && (g.beta == 0 || g.beta == 1) && g.m >= 48 &&
-         g.m <= 1024 && g.k <= 2 * kDepth && g.k > 0;
+  return g.ta == Transpose::no && g.tb == Transpose::yes && g.alpha == 1 && (g.beta == 0 || g.beta == 1) &&
+         g.m >= 48 && g.m <= 1024 && g.k > 0 && (g.k <= kShallow || strip_width() >= kWideStrip);
 }
 
 void strips(const Gemm& g, const float* a, const float* b, float* c) {
-  const int64_t grain = std::max<int64_t>(1, kWorthCutting / 4 / (g.m * g.k * kStrip)) * kStrip;
+  const int64_t width = strip_width(), enough = kWorthCutting / 4 / (g.m * g.k),
+                even = pieces_of(g.n, kTiles);
+  const int64_t grain = pieces_of(std::max(enough, std::min(even, kLongestPiece)), width) * width;
   parallel_for(pieces_of(g.n, grain), [&](int64_t piece) {
-    alignas(64) float turned[kDepth * kStrip];
-    for (int64_t j = piece * grain; j < std::min(g.n, (piece + 1) * grain); j += kStrip)
-      for (int64_t k = 0; k < g.k; k += kDepth) {
-        SmallProduct p{.m = g.m, .n = std::min(kStrip, g.n - j), .k = std::min(kDepth, g.k - k)};
-        p.a_row = g.lda, p.b_row = p.n, p.c_row = g.ldc;
-        p.alpha = static_cast<float>(g.alpha), p.add = k > 0 || g.beta == 1;
-        transpose(b + j * g.ldb + k, p.n, p.k, g.ldb, turned);
-        small_product(p, a + k, turned, c + j);
-      }
+    const int64_t j = piece * grain;
+    StripProduct p{.m = g.m, .n = std::min(grain, g.n - j), .k = g.k};
+    p.a_row = g.lda, p.b_row = g.ldb, p.c_row = g.ldc, p.b_turned = true, p.add = g.beta == 1;
+    strip_product(p, a, b + j * g.ldb, c + j);
   });
 }
 
