@@ -1,6 +1,6 @@
 #include "tril/ops/strip_product.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tril/ops/strip_product.cc"
