@@ -91,7 +91,7 @@ void few_rows(const Gemm& g, const float* a, const float* b, float* c) {
 }
 
 // Products of models up to 64 wide are our own: a library's call, its packing and its spare blocks cost more
-// there. 146 × 16 × 16, forward and both gradients: 1.77 µs in oneDNN, 1.30 here; 9 × 64 × 16: 1.08 and 0.52.
+// there than the product itself (docs/decisions/016-narrow-models-in-vectors.md).
 constexpr int64_t kNarrow = 64;
 
 bool is_small(const Gemm& g) {
@@ -112,9 +112,8 @@ void small(const Gemm& g, const float* a, const float* b, float* c) {
 }
 
 // Weights stored [N, K] of a depth that the caches hold: each strip of 32 of their rows is turned once, for
-// all rows of A, where the library packs A again for each of its tiles. One thread, GFLOP/s in the library
-// and here: 768 × 512 × 128 233 and 263, 768 × 128 × 512 210 and 252, 256 × 1500 × 160 228 and 246; deeper or
-// with more rows the library is ahead.
+// all rows of A, where the library packs A again for each of its tiles. Deeper or with more rows the library
+// is ahead.
 constexpr int64_t kStrip = 32, kDepth = 256;
 
 bool suits_strips(const Gemm& g) {
