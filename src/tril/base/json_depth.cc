@@ -24,7 +24,9 @@ size_t json_depth(std::string_view json) {
   return deepest;
 }
 
-void require_shallow(std::string_view json, const std::string& name) {
+void require_parsable(std::string_view json, const std::string& name) {
+  if (const size_t zero = json.find('\0'); zero != json.npos)
+    refuse("{}: byte {}: a zero byte, which JSON has not", name, zero);
   if (json_depth(json) > kDeepestJson) refuse("{}: is nested more than {} levels deep", name, kDeepestJson);
 }
 

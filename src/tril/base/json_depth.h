@@ -14,7 +14,8 @@ inline constexpr size_t kDeepestJson = 200;
 /// The most objects and lists that are open at one place; brackets within a JSON text's strings don't count.
 size_t json_depth(std::string_view json);
 
-/// Throws Refusal that begins with `name` where the depth is above kDeepestJson.
-void require_shallow(std::string_view json, const std::string& name);
+/// Throws Refusal that begins with `name` where the depth is above kDeepestJson, or where a zero byte stands
+/// in the text: the parser takes that for the end, and whatever follows would go unread.
+void require_parsable(std::string_view json, const std::string& name);
 
 }  // namespace tril

@@ -26,9 +26,11 @@ TEST(JsonDepth, PassesOverStrings) {
 
 TEST(JsonDepth, RefusesBeyondItsLimit) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  EXPECT_EQ(refusal_of([&] { require_shallow(nested(200), "x.json"); }), "");
-  EXPECT_EQ(refusal_of([&] { require_shallow(nested(201), "x.json"); }),
+  EXPECT_EQ(refusal_of([&] { require_parsable(nested(200), "x.json"); }), "");
+  EXPECT_EQ(refusal_of([&] { require_parsable(nested(201), "x.json"); }),
             "x.json: is nested more than 200 levels deep");
+  EXPECT_EQ(refusal_of([] { require_parsable(std::string_view("{}\0{", 4), "x.json"); }),
+            "x.json: byte 2: a zero byte, which JSON has not");
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ Shown show_tokenizer(const std::string& path, const std::string& bytes, const js
 /// A JSON file; discarded where it is none.
 json parse_json(const std::string& bytes, const std::string& path) {
   const size_t start = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  require_shallow(bytes, path);
+  require_parsable(bytes, path);
   return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), nullptr, false);
 }
 

@@ -138,7 +138,7 @@ Json parse_json_file(std::string_view json, const std::string& name) {
   if (json.substr(0, kMark.size()) == kMark) json.remove_prefix(kMark.size());
   refuse_unless_text(name, json);
   require_utf8(json, name);
-  require_shallow(json, name);
+  require_parsable(json, name);
   return parse_strictly(json, name);
 }
 

@@ -65,7 +65,7 @@ json read_state(const std::string& path) {
   if (sha256_hex(text) != digest) {
     damaged("{}: does not agree with its own digest: it is cut or was changed after it was written", path);
   }
-  require_shallow(text, path);
+  require_parsable(text, path);
   json state = json::parse(text, nullptr, false);
   if (!state.is_object())
     refuse("{}: is not JSON, though its digest is right: another program made it", path);

@@ -26,7 +26,7 @@ std::string remedy() {
 
 nlohmann::json read_manifest(const std::string& path) {
   const std::string text = read_file(path);
-  require_shallow(text, path);
+  require_parsable(text, path);
   nlohmann::json manifest = nlohmann::json::parse(text, nullptr, false);
   if (!manifest.is_object()) refuse("{}: is not a JSON object (damaged?); {}", path, remedy());
   for (const auto& [part, key] : {std::pair{"source", "sha256"}, std::pair{"tokenizer", "fingerprint"}}) {
