@@ -265,7 +265,7 @@ TEST_F(Show, AnIndexOfWeightsInSeveralFiles) {
   const Shown shown = show(at("model.safetensors.index.json"));
   EXPECT_EQ(json::parse(shown.metadata)["files"]["a.safetensors"], 1);
   EXPECT_THAT(shown.warnings,
-              ElementsAre(HasSubstr("'../c' is a path"),
+              ElementsAre(HasSubstr("'../c' is no name of a file in its own folder"),
                           HasSubstr("'b.safetensors', which holds 1 tensors, is not beside it")));
   put("bad.index.json", R"({"weight_map": [1]})");
   EXPECT_THAT(refusal_of([&] { show(at("bad.index.json")); }), HasSubstr("its weight_map is no object"));
