@@ -30,17 +30,17 @@ std::vector<std::string> training(const std::string& out, const std::vector<std:
   return words;
 }
 
-// Until the program has taken SIGINT over from the system.
-void wait_until_guarded(pid_t process) {
+// Until the program has taken a signal over from the system.
+void wait_until_guarded(pid_t process, int signal = SIGINT) {
   const std::string path = "/proc/" + std::to_string(process) + "/status";
   for (int tries = 0; tries < 5000; ++tries) {
     const std::string status = read_file(path);
     const size_t at = status.find("SigCgt:");
-    if (at != std::string::npos && (std::stoull(status.substr(at + 7), nullptr, 16) >> (SIGINT - 1)) % 2 == 1)
+    if (at != std::string::npos && (std::stoull(status.substr(at + 7), nullptr, 16) >> (signal - 1)) % 2 == 1)
       return;
     ::usleep(2000);
   }
-  ADD_FAILURE() << "the program never took SIGINT";
+  ADD_FAILURE() << "the program never took signal " << signal;
 }
 
 // A pipe without a writer's end: whoever reads it waits, as for a slow disk or a person.
@@ -105,6 +105,19 @@ TEST_F(Interrupts, WhileWorkIsDoneLeaveNothingAndOneLine) {
     EXPECT_THAT(result.err, HasSubstr("tril: interrupted")) << words[1];
     EXPECT_EQ(list_folder(folder_.path()), before_) << words[1];
   }
+}
+
+// As under a script's "&": SIGINT, ignored from the start, stays so, but where work could be saved.
+TEST_F(Interrupts, AnIgnoredSigintStaysSoButInTraining) {
+  ::signal(SIGINT, SIG_IGN);
+  expect_ended({"train", "--data", "pipe", "--out", "new"}, SIGINT);
+  Program program({"score", "run", "--file", "pipe"}, {.folder = folder_.path()});
+  wait_until_guarded(program.pid(), SIGTERM);
+  program.kill(SIGINT);
+  write_file_atomically(folder_ / "pipe", "the cat\n");
+  const ProgramResult result = program.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_THAT(result.err, Not(HasSubstr("interrupted")));
 }
 
 // A signal may come while oneDNN's generated code has the stack pointer for a register: the handler must not

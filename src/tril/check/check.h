@@ -41,6 +41,7 @@ struct CheckSubject {
   const Model* model;  // of the fast engine's type, f32, or of the configuration's
   std::string
       of;  // "one-head-smoke on tales, fresh weights of seed 11", "the weights of runs/smoke, step 300"
+  bool drawn = true;  // false: training began from another model's weights, and none were ever drawn
 };
 
 /// The model of a configuration with the weights that training begins from: model.vocab_size is set.

@@ -94,14 +94,26 @@ int check_preset(const std::string& name, const Common& common) {
                        common);
 }
 
-// A run is checked with its own weights, on its own text.
+// The text that a run is checked on: its own; an imported one has none, and takes the tales.
+std::string text_of(const LoadedRun& run) {
+  const DataSettings& data = run.config.data;
+  if (!data.path.empty()) return data.path;
+  return data.text.empty() ? "tales" : "its own text";
+}
+
+// A run is checked with its own weights.
 int check_run(const std::string& path, const Common& common) {
   const LoadedRun run = load_run(path, std::nullopt, overrides(common));
   const Corpus corpus = open_corpus(run, false);
-  return check_subject({run.config, &corpus, run.model.get(),
-                        fmt::format("the weights of {}, step {}, on {}", path, run.step,
-                                    run.config.data.path.empty() ? "its own text" : run.config.data.path)},
-                       common);
+  const std::string& from = run.config.train.from;
+  const bool drawn = from.empty() && !run.imported;
+  const std::string origin = drawn          ? ""
+                             : from.empty() ? ", imported (so without a first loss)"
+                                            : ", begun from " + from + " (so without a first loss)";
+  return check_subject(
+      {run.config, &corpus, run.model.get(),
+       fmt::format("the weights of {}, step {}{}, on {}", path, run.step, origin, text_of(run)), drawn},
+      common);
 }
 
 int check(const std::string& what, const Common& common) {

@@ -147,11 +147,18 @@ int guarded(std::span<const std::string> arguments) {
   }
 }
 
+// Work that can be saved takes SIGINT also where a script's "&" had it ignored, from its first moment on.
+interrupt::Ignored ignored_sigint(std::span<const std::string> arguments) {
+  const std::string command = arguments.empty() ? "" : arguments.front();
+  const bool saves = command == "train" || command == "resume" || command == "demo";
+  return saves ? interrupt::Ignored::kTaken : interrupt::Ignored::kStays;
+}
+
 }  // namespace
 
 int run(std::span<const std::string> arguments) {
   prepare();
-  const interrupt::Guard guard(interrupt::Ignored::kStays);
+  const interrupt::Guard guard(ignored_sigint(arguments));
   hold_standard_streams();
   const int code = guarded(arguments);
   // What could not be written was told above; nothing more is tried when the program ends.

@@ -153,6 +153,8 @@ std::string Options::hint_for(const std::string& name) const {
 void Options::refuse_extra(const std::string& word) const {
   if (word.size() > 1 && word[0] == '-') {
     const std::string name = word.substr(0, word.find('='));
+    if (const auto known = lacking_.find(name); known != lacking_.end())
+      refuse("{} has no {}: {}", command_, name, known->second);
     refuse("unknown option {}{}; see: {} {}", in_quotes(name), hint_for(name), typed({"help"}), command_);
   }
   refuse("unexpected word {}; usage: {}", in_quotes(word), usage());

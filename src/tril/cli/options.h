@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -44,6 +45,8 @@ class Options {
   /// Marks the last option as one that must be given.
   void required() { entries_.back().required = true; }
   /// A paragraph that stands below the options.
+  /// What is told where `option`, which this command has not, is given.
+  void lacks(std::string option, std::string why) { lacking_[std::move(option)] = std::move(why); }
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
   /// From here on, options are those that every command has; the help shows them apart.
   void begin_common() { common_from_ = entries_.size(); }
@@ -81,6 +84,7 @@ class Options {
   std::string command_, summary_;
   std::vector<Entry> entries_;
   std::vector<std::string> remarks_;
+  std::map<std::string, std::string> lacking_;
   std::string setting_option_;
   std::vector<std::string> setting_names_;
   size_t common_from_ = SIZE_MAX;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tril/base/error.h"
+#include "tril/base/typed.h"
 #include "tril/cli/commands.h"
 #include "tril/cli/request.h"
 #include "tril/cli/run_options.h"
@@ -22,6 +23,11 @@ Action declare_resume(Options& options) {
   options.optional_word("RUN", asked->run,
                         "the run's folder (default: the one under runs/ that was written to last)");
   options.integer("--steps", asked->steps, 1, 1000000000, "a new number of steps in all");
+  for (const char* option : {"--from", "--data", "--out", "--set"})
+    options.lacks(
+        option,
+        "a run goes on as it was begun, to the same bits; another begins from its best checkpoint by " +
+            typed({"train", "--from", "RUN", "--data", "PATH"}));
   options.remark("Seed, engine and dtype stay the run's own, so that its bits are those of an unbroken run.");
   return [asked](const Common& common) {
     if (common.seed || common.engine || common.dtype)

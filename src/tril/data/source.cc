@@ -94,7 +94,9 @@ void add_folder(const std::string& path, bool any_bytes, Source& source) {
 /// The text field of one record. A line that is no JSON, or whose "text" is missing or no string, is refused.
 std::string record_text(const std::string& path, int64_t line_number, std::string_view line) {
   const auto record = nlohmann::json::parse(line, nullptr, false);
-  if (record.is_discarded()) refuse("{}: line {}: not valid JSON", path, line_number);
+  // a zero byte is the parser's end, and the rest of the line would go unread
+  if (record.is_discarded() || line.find('\0') != line.npos)
+    refuse("{}: line {}: not valid JSON", path, line_number);
   if (!record.is_object() || !record.contains("text") || !record["text"].is_string()) {
     refuse("{}: line {}: the record has no string \"text\"", path, line_number);
   }

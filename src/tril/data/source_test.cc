@@ -95,8 +95,8 @@ TEST_F(SourceTest, JsonLinesGiveOneDocumentEach) {
 }
 
 TEST_F(SourceTest, BadRecordIsNamedByItsLine) {
-  const auto with = [&](const char* record) {
-    return refusal(put("a.jsonl", "{\"text\":\"One.\"}\n\n" + std::string(record)));
+  const auto with = [&](const std::string& record) {
+    return refusal(put("a.jsonl", "{\"text\":\"One.\"}\n\n" + record));
   };
   const std::string path = folder_ + "/a.jsonl";
   EXPECT_EQ(with("{\"text\":null}"), path + ": line 3: the record has no string \"text\"");
@@ -104,6 +104,7 @@ TEST_F(SourceTest, BadRecordIsNamedByItsLine) {
   EXPECT_EQ(with("[\"a\"]"), path + ": line 3: the record has no string \"text\"");
   EXPECT_EQ(with("{\"text\":\"lone \\ud83d\"}"), path + ": line 3: not valid JSON");
   EXPECT_EQ(with("not json"), path + ": line 3: not valid JSON");
+  EXPECT_EQ(with(std::string("{\"text\":\"a\"}\0b", 14)), path + ": line 3: not valid JSON");
 }
 
 TEST_F(SourceTest, ForeignAndBrokenFilesAreRefused) {

@@ -12,6 +12,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/json_depth.h"
 #include "tril/base/quote.h"
 #include "tril/base/sniff.h"
 #include "tril/base/table.h"
@@ -19,7 +20,9 @@
 #include "tril/explore/show_run.h"
 #include "tril/formats/gguf.h"
 #include "tril/formats/hf_config.h"
+#include "tril/formats/hf_folder.h"
 #include "tril/formats/npz.h"
+#include "tril/formats/peft.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/tensor_range.h"
 #include "tril/text/load_tokenizer.h"
@@ -169,16 +172,11 @@ Shown show_tokenizer(const std::string& path, const std::string& bytes, const js
   return shown;
 }
 
-/// A JSON file; discarded where it is none. Refuses nesting so deep that printing it would take all of the
-/// stack.
+/// A JSON file; discarded where it is none.
 json parse_json(const std::string& bytes, const std::string& path) {
-  constexpr int kDeepest = 200;
   const size_t start = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-  const auto watch = [&](int depth, json::parse_event_t, json&) {
-    if (depth > kDeepest) refuse("{}: is nested more than {} levels deep", path, kDeepest);
-    return true;
-  };
-  return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), watch, false);
+  require_parsable(bytes, path);
+  return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), nullptr, false);
 }
 
 /// Hugging Face's config.json; what keeps tril from importing such a model is a warning.
@@ -203,9 +201,9 @@ Shown show_index(const std::string& path, const json& parsed) {
   }
   Shown shown{path, "index of weights"};
   for (const auto& [file, count] : files) {
-    if (file.find('/') != file.npos) {
+    if (!is_name_beside(file)) {
       shown.warnings.push_back(
-          fmt::format("{}: {} is a path, a name in its own folder is needed", path, in_quotes(file)));
+          fmt::format("{}: {} is no name of a file in its own folder", path, in_quotes(file)));
     } else if (!file_exists((std::filesystem::path(path).parent_path() / file).string())) {
       shown.warnings.push_back(
           fmt::format("{}: {}, which holds {} tensors, is not beside it", path, in_quotes(file), count));
@@ -232,7 +230,7 @@ std::string kind_by_name(const std::string& path) {
   return "";
 }
 
-/// An adapter in PEFT's format: its settings and its tensors.
+/// An adapter in PEFT's format: its settings and its tensors. What keeps tril from using it is a warning.
 Shown show_peft(const std::string& path) {
   const std::string config = path + "/adapter_config.json", weights = path + "/adapter_model.safetensors";
   const std::string bytes = read_file(config);
@@ -243,6 +241,12 @@ Shown show_peft(const std::string& path) {
   }
   Shown shown{path, "PEFT adapter", {}, parsed.dump(), {}};
   add_tensors(shown, SafetensorsFile(weights).tensors());
+  if (!shown.warnings.empty()) return shown;
+  try {
+    const PeftAdapter adapter(path);
+  } catch (const Refusal& refusal) {
+    shown.warnings.emplace_back(refusal.what());
+  }
   return shown;
 }
 

@@ -13,6 +13,8 @@
 #include "tril/formats/gguf_tokenizer.h"
 #include "tril/formats/gguf_writer.h"
 #include "tril/formats/npz.h"
+#include "tril/formats/tensor_range.h"
+#include "tril/ops/rows.h"
 
 namespace tril {
 namespace {
@@ -58,6 +60,18 @@ const GgmlType& type_for(const LayoutTensor& tensor, const GgmlType& asked) {
 }
 
 }  // namespace
+
+void require_finite(const Model& model, const std::string& name) {
+  const Parameters& parameters = model.parameters();
+  for (int i = 0; i < parameters.size(); ++i) {
+    const Tensor value = parameters.value(i);
+    if (value.dtype == DType::f32 && rows::all_finite(value.as<float>(), value.count())) continue;
+    const std::string what = not_finite(range_of(stored("", value)));
+    if (what.empty()) continue;
+    refuse("{}: tensor {} {}: no program can use such a model, so nothing is written", name,
+           in_quotes(parameters.info(i).name), what);
+  }
+}
 
 Exported write_layout(FileWriter& file, const ExportedModel& model, Layout layout, const Metadata& metadata) {
   Exported done =

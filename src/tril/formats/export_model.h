@@ -28,6 +28,10 @@ struct Exported {
   std::string architecture;  // "gpt2", "llama"; the family where the format has none
 };
 
+/// Throws Refusal that names the first tensor with a NaN or an infinity. Whatever a model is written as, such
+/// weights would only be found by whoever computes with them.
+void require_finite(const Model& model, const std::string& name);
+
 /// The layout of Hugging Face (or of GGUF) that a model has its counterpart in. Throws Refusal that names the
 /// switches in the way.
 Layout hf_layout(const ModelConfig& config, const std::string& name);

@@ -38,6 +38,10 @@ int64_t ForeignTensor::elements() const {
   return std::get<GgufTensor>(stored).elements();
 }
 
+bool ForeignTensor::is_real() const {
+  return type.find('F') != type.npos || type.find('Q') != type.npos;  // BF16, F64, Q4_1; not I8, U8, BOOL
+}
+
 void ForeignTensor::to_float(std::span<float> out) const {
   if (const auto* plain = std::get_if<StoredTensor>(&stored)) return tril::to_float(*plain, out);
   const auto& packed = std::get<GgufTensor>(stored);
@@ -109,7 +113,7 @@ std::string ForeignTensors::sha256() const {
 }
 
 void ForeignTensors::require(std::span<const LayoutTensor> needed, const std::string& where) const {
-  std::vector<std::string> missing, extra, misshapen;
+  std::vector<std::string> missing, extra, misshapen, whole;
   std::set<std::string_view> names;
   for (const LayoutTensor& tensor : needed) {
     names.insert(tensor.name);
@@ -119,13 +123,16 @@ void ForeignTensors::require(std::span<const LayoutTensor> needed, const std::st
     } else if (found->shape != tensor.shape) {
       misshapen.push_back(fmt::format("{} is {}, needs {}", in_quotes(tensor.name), shape_text(found->shape),
                                       shape_text(tensor.shape)));
+    } else if (!found->is_real()) {
+      whole.push_back(fmt::format("{} is {}", in_quotes(tensor.name), found->type));
     }
   }
   for (const ForeignTensor& tensor : all_)
     if (names.count(tensor.name) == 0) extra.push_back(in_quotes(tensor.name));
-  if (missing.empty() && extra.empty() && misshapen.empty()) return;
-  refuse("{}: the tensors are not those of the model that its configuration tells{}{}{}", where,
-         listed("missing", missing), listed("not known", extra), listed("of another shape", misshapen));
+  if (missing.empty() && extra.empty() && misshapen.empty() && whole.empty()) return;
+  refuse("{}: the tensors are not those of the model that its configuration tells{}{}{}{}", where,
+         listed("missing", missing), listed("not known", extra), listed("of another shape", misshapen),
+         listed("not of real numbers", whole));
 }
 
 void ForeignTensors::copy_to(std::span<const LayoutTensor> needed, Parameters& parameters) const {
@@ -164,6 +171,7 @@ std::vector<std::string> not_finite(const ForeignTensors& tensors) {
   std::vector<float> values;
   for (const ForeignTensor& tensor : tensors.all()) {
     const auto* plain = std::get_if<StoredTensor>(&tensor.stored);
+    if (plain != nullptr && plain->type == StoredType::kF64) plain = nullptr;  // may be beyond a float
     StoredTensor read;
     if (plain == nullptr) {
       values.resize(static_cast<size_t>(tensor.elements()));

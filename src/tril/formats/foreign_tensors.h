@@ -30,6 +30,8 @@ struct ForeignTensor {
   std::string file;
 
   int64_t elements() const;
+  /// False for whole numbers and truth values, which no weight is: quantised ones lack their scale.
+  bool is_real() const;
   /// All elements as float. Throws Refusal where the type can't be read.
   void to_float(std::span<float> out) const;
 };
@@ -53,8 +55,8 @@ class ForeignTensors {
   /// names, in hexadecimal digits.
   std::string sha256() const;
 
-  /// Throws Refusal unless the names and shapes are exactly those: every missing, extra and misshapen tensor
-  /// at once. `where` names file or folder.
+  /// Throws Refusal unless the names and shapes are exactly those, and all are of real numbers: every
+  /// missing, extra, misshapen and whole tensor at once. `where` names file or folder.
   void require(std::span<const LayoutTensor> needed, const std::string& where) const;
   /// Copies all that the list names into the model's parameters. require() must have passed.
   void copy_to(std::span<const LayoutTensor> needed, Parameters& parameters) const;

@@ -51,5 +51,37 @@ TEST_F(Tensors, ManyWrongNamesAreCounted) {
   EXPECT_NE(told.find("'t26' ... (30 in all)"), std::string::npos) << told;
 }
 
+// Whole numbers and truth values would be read as weights without their scale.
+TEST_F(Tensors, WhatIsNotOfRealNumbersIsNoWeight) {
+  std::string bytes(8, '\1');
+  std::vector<LayoutTensor> needed;
+  std::vector<StoredTensor> all;
+  for (const StoredType type :
+       {StoredType::kBool, StoredType::kU8, StoredType::kI8, StoredType::kI16, StoredType::kU64,
+        StoredType::kF16, StoredType::kBF16, StoredType::kF32, StoredType::kF64}) {
+    const std::string name(name_of(type));
+    all.push_back({name, type, {1}, std::string_view(bytes).substr(0, static_cast<size_t>(size_of(type)))});
+    needed.push_back({name, {1}, {{"", 1}}});
+  }
+  write_safetensors(folder_ / "x", all, {});
+  ForeignTensors tensors;
+  tensors.add(std::make_unique<SafetensorsFile>(folder_ / "x"));
+  EXPECT_EQ(refusal_of([&] { tensors.require(needed, "x"); }),
+            "x: the tensors are not those of the model that its configuration tells; not of real numbers: "
+            "'BOOL' is "
+            "BOOL, 'U8' is U8, 'I8' is I8, 'I16' is I16, 'U64' is U64");
+}
+
+// A double that no float can hold becomes an infinity when it is read, and is told as one.
+TEST_F(Tensors, ADoubleBeyondAFloatIsNotFinite) {
+  const double number = 1e300;
+  const StoredTensor tensor{"t", StoredType::kF64, {1}, {reinterpret_cast<const char*>(&number), 8}};
+  write_safetensors(folder_ / "x", std::span(&tensor, 1), {});
+  ForeignTensors tensors;
+  tensors.add(std::make_unique<SafetensorsFile>(folder_ / "x"));
+  EXPECT_EQ(not_finite(tensors),
+            (std::vector<std::string>{(folder_ / "x") + ": tensor 't' holds infinities (1 of 1 elements)"}));
+}
+
 }  // namespace
 }  // namespace tril

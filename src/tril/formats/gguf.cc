@@ -97,7 +97,9 @@ class Reader {
     if (!all_.starts_with(kMagic)) {
       const auto seen = sniff(all_.substr(0, kSniffBytes), all_.size());
       refuse("{}: is no GGUF file{}", path_,
-             seen ? fmt::format(", it looks like {}: {}", seen->name, seen->advice) : "");
+             seen && seen->kind != FileKind::kBinary
+                 ? fmt::format(", it looks like {}: {}", seen->name, seen->advice)
+                 : "");
     }
     take_bytes(kMagic.size(), "its first bytes");
     const auto version = take<uint32_t>("its version");

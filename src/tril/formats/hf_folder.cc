@@ -87,6 +87,11 @@ void settle_tied(ForeignModel& model, bool stated) {
 
 }  // namespace
 
+bool is_name_beside(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+}
+
 std::vector<std::string> shards_of_index(const std::string& path) {
   const json index = read_json(path);
   const auto map = index.is_object() ? index.find("weight_map") : index.end();
@@ -98,7 +103,7 @@ std::vector<std::string> shards_of_index(const std::string& path) {
     if (!shard.is_string())
       refuse("{}: the shard of {} is {}, a file's name is needed", path, in_quotes(name), shard.dump());
     const auto& file = shard.get_ref<const std::string&>();
-    if (file.empty() || file.find('/') != file.npos || file == "..")
+    if (!is_name_beside(file))
       refuse("{}: the shard of {} is {}; shards lie beside the index", path, in_quotes(name),
              in_quotes(file));
     shards.insert(file);

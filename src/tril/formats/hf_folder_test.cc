@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
+#include "tril/base/quote.h"
 #include "tril/formats/foreign_testing.h"
 
 namespace tril {
@@ -177,6 +179,38 @@ TEST_F(HfFolder, AnIndexOfAnotherFormIsRefused) {
     EXPECT_EQ(refusal_of([&] { open_hf_folder(hf, std::nullopt); }),
               index + ": is no index of shards: it has no weight_map")
         << text;
+  }
+}
+
+// A name with a zero byte ends there for the system, and would be another file than the index says.
+TEST_F(HfFolder, AShardIsAFileBesideTheIndex) {
+  const std::string hf = written(*filled_model(small_gpt2(270)));
+  const std::string index = hf + "/model.safetensors.index.json";
+  move_path(hf + "/model.safetensors", hf + "/a.safetensors");
+  const std::string zero("a.safetensors\0b", 15);
+  for (const std::string& name :
+       {std::string("../a.safetensors"), std::string("/a.safetensors"), std::string("b/a.safetensors"),
+        std::string("."), std::string(".."), std::string(), zero}) {
+    write_file_atomically(index, json{{"weight_map", {{"t", name}}}}.dump());
+    EXPECT_EQ(refusal_of([&] { open_foreign_model(hf); }),
+              index + ": the shard of 't' is " + in_quotes(name) + "; shards lie beside the index");
+  }
+}
+
+// Nested far deeper than the stack could follow, in a key that is known and in one that is not.
+TEST_F(HfFolder, DeepNestingIsRefused) {
+  const std::string hf = written(*filled_model(small_gpt2(270)));
+  const std::string deep = std::string(300000, '[') + std::string(300000, ']');
+  for (const char* name : {"config.json", "generation_config.json", "tokenizer.json"}) {
+    const std::string path = hf + "/" + name, whole = read_file(path);
+    for (const char* key : {"eos_token_id", "anything", "weight_map"}) {
+      json changed = json::parse(whole);
+      changed[key] = "HERE";
+      std::string text = changed.dump();
+      write_file_atomically(path, text.replace(text.find("\"HERE\""), 6, deep));
+      EXPECT_EQ(refusal_of([&] { open_foreign_model(hf); }), path + ": is nested more than 200 levels deep");
+    }
+    write_file_atomically(path, whole);
   }
 }
 

@@ -198,7 +198,9 @@ NpzFile::NpzFile(const std::string& path) : file_(path) {
   if (!bytes.starts_with("PK")) {
     const auto seen = sniff(bytes.substr(0, kSniffBytes), bytes.size());
     refuse("{}: is no .npz file{}", path,
-           seen ? fmt::format(", it looks like {}: {}", seen->name, seen->advice) : "");
+           seen && seen->kind != FileKind::kBinary
+               ? fmt::format(", it looks like {}: {}", seen->name, seen->advice)
+               : "");
   }
   std::set<std::string> names;
   for (const ZipMember& member : read_zip(bytes, path)) {

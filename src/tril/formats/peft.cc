@@ -85,49 +85,86 @@ ordered_json config_json(const ModelConfig& config, const std::string& name) {
           {"use_rslora", false}};
 }
 
-// What another value of a key would make of the adapter, tril does not compute. "Absent" is every key's
-// default.
+// Keys that say nothing of what a given adapter computes over its base.
+const std::set<std::string> kWithoutEffect = {"auto_mapping",
+                                              "base_model_name_or_path",
+                                              "corda_config",
+                                              "ensure_weight_tying",
+                                              "eva_config",
+                                              "fan_in_fan_out",
+                                              "inference_mode",
+                                              "init_lora_weights",
+                                              "loftq_config",
+                                              "lora_alpha",
+                                              "lora_dropout",
+                                              "lora_ga_config",
+                                              "megatron_config",
+                                              "megatron_core",
+                                              "peft_version",
+                                              "qalora_group_size",
+                                              "r",
+                                              "revision",
+                                              "runtime_config",
+                                              "target_modules"};
+
+// What another value of a key would make of the adapter, tril does not compute. Null, false, and an empty
+// list, object or text are every key's default.
+const std::map<std::string, json> kNeeded = {{"peft_type", "LORA"},
+                                             {"task_type", "CAUSAL_LM"},
+                                             {"bias", "none"},
+                                             {"use_rslora", false},
+                                             {"use_dora", false},
+                                             {"use_qalora", false},
+                                             {"lora_bias", false},
+                                             {"modules_to_save", {}},
+                                             {"rank_pattern", json::object()},
+                                             {"alpha_pattern", json::object()},
+                                             {"layers_to_transform", {}},
+                                             {"layers_pattern", {}},
+                                             {"layer_replication", {}},
+                                             {"target_parameters", {}},
+                                             {"trainable_token_indices", {}},
+                                             {"exclude_modules", {}},
+                                             {"use_bdlora", {}},
+                                             {"alora_invocation_tokens", {}},
+                                             {"arrow_config", {}},
+                                             {"kasa_config", {}},
+                                             {"monteclora_config", {}},
+                                             {"velora_config", {}}};
+
+bool is_default(const json& value) {
+  return value.empty() || value == false || value == "";
+}
+
 void refuse_variants(const json& config, const std::string& path) {
-  const std::map<std::string, json> needed = {{"peft_type", "LORA"},
-                                              {"bias", "none"},
-                                              {"use_rslora", false},
-                                              {"use_dora", false},
-                                              {"use_qalora", false},
-                                              {"lora_bias", false},
-                                              {"modules_to_save", {}},
-                                              {"rank_pattern", json::object()},
-                                              {"alpha_pattern", json::object()},
-                                              {"layers_to_transform", {}},
-                                              {"layer_replication", {}},
-                                              {"target_parameters", {}},
-                                              {"trainable_token_indices", {}},
-                                              {"exclude_modules", {}},
-                                              {"use_bdlora", {}},
-                                              {"alora_invocation_tokens", {}}};
   std::string faults;
-  for (const auto& [key, value] : needed) {
-    const auto found = config.find(key);
-    const bool nothing = found == config.end() || found->is_null() || (found->is_array() && found->empty());
-    if (key != "peft_type" && (nothing || *found == value || (value.is_null() && *found == false))) continue;
-    if (found != config.end() && *found == value) continue;
-    faults += fmt::format("{}{} is {} (needs {})", faults.empty() ? "" : ", ", key,
-                          found == config.end() ? "missing" : found->dump(), value.dump());
+  const auto fault = [&](const std::string& key, const std::string& is, const std::string& needs) {
+    faults += fmt::format("{}{} is {} (needs {})", faults.empty() ? "" : ", ", key, is, needs);
+  };
+  for (const auto& [key, value] : kNeeded) {
+    const json found = config.value(key, json());
+    if (found == value || (key != "peft_type" && is_default(found))) continue;
+    fault(key, config.contains(key) ? found.dump() : "missing", value.dump());
   }
   // Others change the base's weights too (PiSSA takes A and B out of them), and the folder holds no base.
   const json init = config.value("init_lora_weights", json(true));
   const json kept[] = {true, false, nullptr, "gaussian", "orthogonal", "eva"};
   if (std::find(std::begin(kept), std::end(kept), init) == std::end(kept))
-    faults += fmt::format(
-        "{}init_lora_weights is {} (needs true, false, null, \"gaussian\", \"orthogonal\" or \"eva\", which "
-        "leave the base as it is)",
-        faults.empty() ? "" : ", ", init.dump());
+    fault("init_lora_weights", init.dump(),
+          "true, false, null, \"gaussian\", \"orthogonal\" or \"eva\", which leave the base as it is");
   if (!faults.empty()) refuse("{}: tril does not compute this adapter: {}", path, faults);
+  for (const auto& [key, value] : config.items()) {
+    if (kNeeded.count(key) == 0 && kWithoutEffect.count(key) == 0 && !is_default(value))
+      log::warn("{}: the key {} = {} is not known to tril and was passed over", path, in_quotes(key),
+                value.dump());
+  }
 }
 
 std::vector<std::string> modules_in(const json& config, const std::string& path) {
   const json modules = config.value("target_modules", json());
   if (!modules.is_array() || modules.empty() ||
-      !std::all_of(modules.begin(), modules.end(), [](const json& each) { return each.is_string(); }))
+      !std::all_of(modules.begin(), modules.end(),
+                   [](const json& each) { return each.is_string() && each != ""; }))
     refuse("{}: target_modules is {}; a list of layers' names is needed", path, modules.dump());
   return modules.get<std::vector<std::string>>();
 }
@@ -179,7 +216,10 @@ PeftAdapter::PeftAdapter(const std::string& folder) : path_(folder) {
   const json alpha = config.value("lora_alpha", json());
   if (!alpha.is_number() || !(alpha.get<double>() > 0) || !std::isfinite(alpha.get<double>()))
     refuse("{}: lora_alpha is {}; a number above 0 is needed", name, alpha.dump());
-  if (const json dropout = config.value("lora_dropout", json(0.0)); dropout != 0.0) dropout_ = dropout.dump();
+  const json dropout = config.value("lora_dropout", json(0.0));
+  if (!dropout.is_number() || !(dropout >= 0.0 && dropout < 1.0))
+    refuse("{}: lora_dropout is {}; a number from 0 to below 1 is needed", name, dropout.dump());
+  if (dropout != 0.0) dropout_ = dropout.dump();
   modules_ = modules_in(config, name);
   lora_.rank = *rank;
   lora_.alpha = alpha.get<double>();

@@ -222,6 +222,8 @@ void check_layout(std::vector<Entry>& entries, uint64_t data_bytes, const std::s
 SafetensorsView parse_safetensors(std::string_view bytes, const std::string& path) {
   const std::string_view header = find_header(bytes, path);
   if (header[0] != '{') refuse("{}: the header does not begin with {{: this is no safetensors file", path);
+  if (const size_t zero = header.find('\0'); zero != header.npos)  // for the parser, the end
+    refuse("{}: the header is not JSON: byte {} of the file is zero", path, zero + kLengthBytes);
   HeaderReader reader(path);
   json::sax_parse(header.begin(), header.end(), &reader);
   const std::string_view data = bytes.substr(kLengthBytes + header.size());

@@ -102,6 +102,8 @@ TEST(Safetensors, BrokenHeaders) {
               HasSubstr("dtype is a number"));
   EXPECT_THAT(refusal_of(with_header(R"({"w":[1]})", kTwo)), HasSubstr("'w' is a list, not an object"));
   EXPECT_THAT(refusal_of(with_header(R"({"w":NaN})", kTwo)), HasSubstr("not JSON: byte"));
+  EXPECT_THAT(refusal_of(with_header(std::string("{}\0{\"w\": 1}", 12), "")),
+              HasSubstr("not JSON: byte 10 of the file is zero"));
   EXPECT_THAT(refusal_of(with_header(R"({"w":)", kTwo)), HasSubstr("not JSON"));
   EXPECT_THAT(refusal_of(with_header(R"({"__metadata__":{"n":1}})")), HasSubstr("metadata holds texts only"));
   EXPECT_THAT(refusal_of(with_header(R"({"__metadata__":{"a":"1","a":"2"}})")),

@@ -95,6 +95,21 @@ std::string_view packed_bytes(std::string_view bytes, uint64_t local, uint64_t s
 }
 }  // namespace
 
+namespace {
+/// Members over the same packed bytes could unpack to any multiple of what the file's own size allows.
+void refuse_overlaps(std::vector<ZipMember> members, const std::string& path) {
+  const auto begin = [](const ZipMember& member) { return member.packed.data(); };
+  std::sort(members.begin(), members.end(),
+            [&](const ZipMember& a, const ZipMember& b) { return begin(a) < begin(b); });
+  for (size_t i = 1; i < members.size(); ++i) {
+    const ZipMember &before = members[i - 1], &member = members[i];
+    if (begin(before) + before.packed.size() > begin(member) - kLocalSize)
+      refuse("{}: members {} and {} lie over one another", path, in_quotes(before.name),
+             in_quotes(member.name));
+  }
+}
+}  // namespace
+
 std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& path) {
   const Directory directory = find_directory(bytes, path);
   std::string_view rest = bytes.substr(directory.begin, directory.size);
@@ -127,6 +142,7 @@ std::vector<ZipMember> read_zip(std::string_view bytes, const std::string& path)
     members.push_back(std::move(member));
     rest.remove_prefix(kDirectorySize + name + extra + comment);
   }
+  refuse_overlaps(members, path);
   return members;
 }
 

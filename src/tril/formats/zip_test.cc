@@ -7,6 +7,8 @@
 #include <cstring>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
+#include "tril/base/file.h"
 #include "tril/base/folder_testing.h"
 
 namespace tril {
@@ -82,6 +84,23 @@ TEST(Zip, WrittenMembersAreFoundAgain) {
   EXPECT_EQ(members[0].name, "é.txt");
   EXPECT_EQ(unpack(members[0], room, path), "abc");
   EXPECT_EQ(unpack(members[1], room, path), "");
+}
+
+// Two entries of the directory that name one place: what they unpack to is not paid for by the file's bytes.
+TEST(Zip, MembersOverOneAnotherAreRefused) {
+  const TestFolder folder("zip");
+  const std::string path = folder.at("archive");
+  write_file_atomically(path, [](FileWriter& file) {
+    ZipWriter zip(file);
+    zip.add("a", {"same"});
+    zip.add("b", {"same"});
+    zip.finish();
+  });
+  std::string bytes = read_file(path);
+  EXPECT_EQ(read_zip(bytes, path).size(), 2u);
+  const size_t first = bytes.find("PK\1\2"), second = bytes.find("PK\1\2", first + 4);
+  bytes.replace(second + 42, 4, std::string(4, '\0'));
+  EXPECT_EQ(refusal_of([&] { read_zip(bytes, path); }), path + ": members 'a' and 'b' lie over one another");
 }
 
 }  // namespace

@@ -92,7 +92,7 @@ void few_rows(const Gemm& g, const float* a, const float* b, float* c) {
 }
 
 // Products of models up to 64 wide are our own: a library's call, its packing and its spare blocks cost more
-// there. 146 × 16 × 16, forward and both gradients: 1.77 µs in oneDNN, 1.30 here; 9 × 64 × 16: 1.08 and 0.52.
+// there than the product itself (docs/decisions/016-narrow-models-in-vectors.md).
 constexpr int64_t kNarrow = 64;
 
 bool is_small(const Gemm& g) {

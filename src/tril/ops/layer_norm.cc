@@ -74,8 +74,9 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var bias, 
                      y.v<float>());
   if (!y.wants_grad()) return;
   tape.on_backward([=] {
-    norm_rows::backward(z, true, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.share<float>(),
-                        grad<float>(gain), grad<float>(bias), partial.as<float>());
+    const Share<float> dx = x.share<float>();  // before the gain's, which may be the same
+    norm_rows::backward(z, true, x.v<float>(), value<float>(gain), stats, y.g<float>(), dx, grad<float>(gain),
+                        grad<float>(bias), partial.as<float>());
   });
 }
 

@@ -57,7 +57,8 @@ void record_fast(Tape& tape, Sizes z, float epsilon, Var x, Var gain, Var y) {
   norm_rows::forward(z, false, epsilon, x.v<float>(), value<float>(gain), nullptr, stats, y.v<float>());
   if (!y.wants_grad()) return;
   tape.on_backward([=] {
-    norm_rows::backward(z, false, x.v<float>(), value<float>(gain), stats, y.g<float>(), x.share<float>(),
+    const Share<float> dx = x.share<float>();  // before the gain's, which may be the same
+    norm_rows::backward(z, false, x.v<float>(), value<float>(gain), stats, y.g<float>(), dx,
                         grad<float>(gain), nullptr, partial.as<float>());
   });
 }

@@ -9,6 +9,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/json_depth.h"
 #include "tril/base/sniff.h"
 #include "tril/text/bpe_files.h"
 #include "tril/text/char_tokenizer.h"
@@ -137,6 +138,7 @@ Json parse_json_file(std::string_view json, const std::string& name) {
   if (json.substr(0, kMark.size()) == kMark) json.remove_prefix(kMark.size());
   refuse_unless_text(name, json);
   require_utf8(json, name);
+  require_parsable(json, name);
   return parse_strictly(json, name);
 }
 

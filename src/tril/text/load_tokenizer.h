@@ -20,8 +20,8 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& path);
 /// The same from the bytes of a file; `name` stands for it in errors.
 std::shared_ptr<const Tokenizer> parse_tokenizer(std::string_view json, const std::string& name);
 
-/// JSON from a file's bytes: UTF-8, with or without a byte-order mark, no key twice in one object. Throws
-/// Refusal.
+/// JSON from a file's bytes: UTF-8, with or without a byte-order mark, no key twice in one object, not
+/// nested deeper than kDeepestJson (base/json_depth.h). Throws Refusal.
 nlohmann::json parse_json_file(std::string_view json, const std::string& name);
 
 }  // namespace tril

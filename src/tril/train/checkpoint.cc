@@ -13,6 +13,7 @@
 #include "tril/base/file.h"
 #include "tril/base/hash.h"
 #include "tril/base/interrupt.h"
+#include "tril/base/json_depth.h"
 #include "tril/base/quote.h"
 
 namespace tril {
@@ -64,6 +65,7 @@ json read_state(const std::string& path) {
   if (sha256_hex(text) != digest) {
     damaged("{}: does not agree with its own digest: it is cut or was changed after it was written", path);
   }
+  require_parsable(text, path);
   json state = json::parse(text, nullptr, false);
   if (!state.is_object())
     refuse("{}: is not JSON, though its digest is right: another program made it", path);

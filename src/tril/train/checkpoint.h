@@ -54,6 +54,10 @@ class LoadedCheckpoint {
   /// Verifies state.json, then size and SHA-256 of each file used. Throws Damaged or Refusal with what is
   /// wrong.
   explicit LoadedCheckpoint(const std::string& folder, Parts parts = Parts::kAll);
+  /// May be moved, not assigned to: members are assigned in the order of their declaration, and the old map
+  /// would go while its SHA-256 is still being taken.
+  LoadedCheckpoint(LoadedCheckpoint&&) = default;
+  LoadedCheckpoint& operator=(LoadedCheckpoint&&) = delete;
 
   const std::string& folder() const { return folder_; }
   int64_t step() const { return step_; }

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <filesystem>
+#include <type_traits>
 
 #include "tril/train/run_folder_testing.h"
 
@@ -14,6 +15,9 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 
 using CheckpointTest = RunFolderTest;
+
+// The map that a SHA-256 is still taken of must outlive it.
+static_assert(std::is_move_constructible_v<LoadedCheckpoint> && !std::is_move_assignable_v<LoadedCheckpoint>);
 
 std::string newest(const std::string& root, const char* file) {
   return root + "/checkpoints/step-00000009/" + file;

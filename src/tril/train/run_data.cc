@@ -9,6 +9,7 @@
 
 #include "tril/base/error.h"
 #include "tril/base/file.h"
+#include "tril/base/json_depth.h"
 #include "tril/base/log.h"
 #include "tril/base/typed.h"
 #include "tril/train/token_corpus.h"
@@ -24,7 +25,9 @@ std::string remedy() {
 }  // namespace
 
 nlohmann::json read_manifest(const std::string& path) {
-  nlohmann::json manifest = nlohmann::json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  require_parsable(text, path);
+  nlohmann::json manifest = nlohmann::json::parse(text, nullptr, false);
   if (!manifest.is_object()) refuse("{}: is not a JSON object (damaged?); {}", path, remedy());
   for (const auto& [part, key] : {std::pair{"source", "sha256"}, std::pair{"tokenizer", "fingerprint"}}) {
     const auto section = manifest.find(part);
@@ -129,7 +132,9 @@ bool is_result(const Json& result) {
 
 std::optional<nlohmann::ordered_json> read_result(const std::string& path, int64_t steps) {
   if (surely_missing(path)) return std::nullopt;
-  nlohmann::ordered_json result = nlohmann::ordered_json::parse(read_file(path), nullptr, false);
+  const std::string text = read_file(path);
+  nlohmann::ordered_json result;
+  if (json_depth(text) <= kDeepestJson) result = nlohmann::ordered_json::parse(text, nullptr, false);
   if (!is_result(result)) {
     log::warn("{}: is not the result of a run (damaged?); it is made again", path);
     return std::nullopt;
