@@ -153,8 +153,7 @@ Generated Generation::begin(std::string_view prompt) const {
 // Appends the next token, or says why there is none.
 const char* Generation::choose(Sample& sample, std::vector<int32_t>& ids,
                                const std::vector<double>& logits) const {
-  const std::vector<double> chances = distribution(logits, options_.rules, never_, sample.seen);
-  const int32_t id = pick(chances, sample.draws.uniform());
+  const int32_t id = draw(logits, options_.rules, never_, sample.seen, sample.draws.uniform());
   if (is_one_of(id, ends_)) return "eos";
   const std::vector<double> p = probabilities(logits);
   ids.push_back(id);

@@ -60,8 +60,9 @@ std::vector<std::vector<double>> NextLogits::read(const Windows& windows) {
                                        std::vector<double>(static_cast<size_t>(vocabulary_of(run_))));
   for (size_t b = 0; b < windows.size(); ++b) {
     const int64_t row = (logits.count() / width / rows) * (alike ? 1 : static_cast<int64_t>(b) + 1) - 1;
-    for (size_t i = 0; i < out[b].size(); ++i)
-      out[b][i] = logits.value().at(row * width + static_cast<int64_t>(i));
+    with_real(tape_.dtype(), [&](auto zero) {
+      std::copy_n(logits.v<decltype(zero)>() + row * width, out[b].size(), out[b].begin());
+    });
   }
   return out;
 }

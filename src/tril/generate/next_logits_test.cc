@@ -82,6 +82,25 @@ TEST(NextLogits, SideBySideIsEachAlone) {
   }
 }
 
+// A narrow model's token in one call (model/narrow_step.h) is the whole window again, past the context too.
+TEST(NextLogits, ANarrowModelGivesWhatItGivesUncached) {
+  LoadedRun run = drawn_run("learned", true);
+  ModelConfig& c = run.config.model;
+  c.d_model = 16, c.heads = 4, c.hidden = 64, c.vocab_size = 27;
+  run.model = make_model(c, DType::f32);
+  TorchGenerator random(3);
+  run.model->initialize(random);
+  NextLogits cached(run, true), plain(run, false);
+  std::vector<int32_t> ids = {1};
+  for (int step = 0; step < 12; ++step) {
+    const std::vector<double> a = cached.after(ids), b = plain.after(ids);
+    double largest = 1;
+    for (double logit : b) largest = std::max(largest, std::fabs(logit));
+    for (size_t v = 0; v < 27; ++v) ASSERT_NEAR(a[v], b[v], 1e-5 * largest) << "step " << step;
+    ids.push_back((5 * step + 3) % 27);
+  }
+}
+
 TEST(NextLogits, AWindowModelHasNoCache) {
   LoadedRun run;
   ModelConfig& c = run.config.model;

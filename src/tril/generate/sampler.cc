@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tril/base/error.h"
+#include "tril/generate/quick_pick.h"
 
 namespace tril {
 namespace {
@@ -120,6 +121,17 @@ int32_t pick(std::span<const double> p, double uniform) {
     if (sum > uniform) break;
   }
   return static_cast<int32_t>(last);  // rounding can leave the sum just below 1: then the last possible id
+}
+
+int32_t draw(std::span<const double> logits, const SamplingRules& rules, std::span<const int32_t> never,
+             std::span<const int32_t> seen, double uniform) {
+  const bool temperature_alone = rules.temperature > 0 && rules.top_k == 0 && rules.top_p == 1 &&
+                                 rules.min_p == 0 && rules.repetition_penalty == 1 && never.empty();
+  if (temperature_alone) {
+    const int32_t id = quick_pick(logits, rules.temperature, uniform);
+    if (id != kUnclear) return id;
+  }
+  return pick(distribution(logits, rules, never, seen), uniform);
 }
 
 }  // namespace tril

@@ -3,6 +3,7 @@
 // the generator's choice, and storage in fewer bits.
 #pragma once
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "tril/ops/attention.h"
@@ -35,6 +36,14 @@ class Cache {
   /// them too. length() moves when every layer is done, by advance(n).
   CacheView append(int64_t layer, const Tensor& k, const Tensor& v);
   void advance(int64_t n);
+  /// Where a layer's keys and values of sequence b begin, for who writes the next row there without append();
+  /// T is the cache's type.
+  template <class T>
+  std::pair<T*, T*> rows(int64_t layer, int64_t b) const {
+    T* const first = static_cast<T*>(storage_) + layer * batch_ * capacity_ * (key_width_ + value_width_);
+    return {first + b * capacity_ * key_width_,
+            first + batch_ * capacity_ * key_width_ + b * capacity_ * value_width_};
+  }
 
  private:
   int64_t layer_bytes() const { return batch_ * capacity_ * (key_width_ + value_width_) * size_of(dtype_); }

@@ -4,7 +4,6 @@
 #include <cassert>
 #include <string>
 
-#include "tril/base/error.h"
 #include "tril/model/lora.h"
 #include "tril/ops/add.h"
 #include "tril/ops/attention.h"
@@ -146,29 +145,6 @@ CrossEntropy Decoder::loss(Tape& tape, const Batch& batch, Reduce reduce) const 
   if (tape.tracing()) return cross_entropy(tape, logits(tape, x, Rows::all), targets, reduce);
   return linear_cross_entropy(tape, x, weight(tape, head_.weight), weight(tape, head_.bias), targets,
                               {.reduce = reduce, .cap = config_.softcap});
-}
-
-void require_causal(const ModelConfig& config) {
-  if (config.family != "decoder" || config.mask == "causal") return;
-  refuse("model.mask = \"{}\" lets every position see every other, so nothing can be generated from it",
-         config.mask);
-}
-
-std::unique_ptr<Cache> Decoder::make_cache(int64_t batch, int64_t capacity) const {
-  require_causal(config_);
-  assert(capacity <= config_.context);
-  return std::make_unique<Cache>(config_.layers, batch, capacity, kv_heads_ * head_k_, kv_heads_ * head_v_,
-                                 parameters_.dtype());
-}
-
-Var Decoder::step(Tape& tape, const Tensor& ids, Cache& cache, Rows rows) const {
-  assert(!tape.recording() && ids.shape.cols() <= cache.room());
-  Pass pass;
-  pass.start = cache.length();
-  pass.cache = &cache;
-  const Var x = stack(tape, ids, pass);
-  cache.advance(ids.shape.cols());
-  return logits(tape, x, rows);
 }
 
 Var Decoder::apply(Tape& tape, const Layer& layer, Var x) const {

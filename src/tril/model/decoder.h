@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tril/model/model.h"
+#include "tril/model/narrow_step.h"
 
 namespace tril {
 
@@ -77,6 +78,14 @@ class Decoder : public Model {
   Var norm(Tape& tape, const Norm& norm, Var x) const;
   Var unit_heads(Tape& tape, Var x, int64_t heads) const;
 
+  // The same numbers without the ops, for models that narrow_step() knows (decoder_step.cc).
+  Var narrow_logits(Tape& tape, const Tensor& ids, const Cache& cache) const;
+  NarrowLayer narrow(const Layer& layer) const { return {numbers(layer.weight), numbers(layer.bias)}; }
+  NarrowNorm narrow(const Norm& norm) const { return {numbers(norm.gain), numbers(norm.bias)}; }
+  const float* numbers(int index) const {
+    return index < 0 ? nullptr : parameters_.flat_values().as<float>() + parameters_.info(index).offset;
+  }
+
   template <class Draw>
   void draw_all(Draw& draw);
 
@@ -85,6 +94,7 @@ class Decoder : public Model {
   Norm embedding_norm_, final_norm_;
   Layer head_;
   std::vector<Block> blocks_;
+  NarrowDecoder narrow_;
   std::vector<Adapter> adapters_;  // by the index of the layer's weight; empty without LoRA
 };
 

@@ -65,6 +65,7 @@ Decoder::Decoder(const ModelConfig& config, DType dtype)
   if (config.head_bias) head_.bias = parameters_.add("head.bias", {config.vocab_size});
   add_adapters();
   parameters_.allocate();
+  narrow_ = narrow_decoder(config);
 }
 
 // They stand last, so that the model they are beside has its places as without them.
