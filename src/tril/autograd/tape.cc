@@ -18,6 +18,7 @@ Tape::Tape(TapeOptions options) : options_(options) {
 void Var::clear() const {
   constexpr int64_t kChunk = 1 << 18;
   const int64_t bytes = node_->value.bytes();
+  if (bytes <= kChunk) return static_cast<void>(std::memset(node_->grad, 0, static_cast<size_t>(bytes)));
   parallel_for(pieces_of(bytes, kChunk), [&](int64_t piece) {
     const int64_t start = piece * kChunk;
     std::memset(static_cast<char*>(node_->grad) + start, 0,

@@ -101,16 +101,30 @@ bool is_small(const Gemm& g) {
          g.m * g.n * g.k < kWorthCutting;
 }
 
+// A product of 10 µs and more in about four pieces, of whole blocks of rows: the layers of one-head-smoke,
+// which gains 4% of a step on two threads.
+void shared_rows(const SmallProduct& p, const float* a, const float* b, float* c) {
+  constexpr int64_t kWorthSharing = 1 << 19, kBlocks = 24;
+  if (p.m * p.n * p.k < kWorthSharing) return small_product(p, a, b, c);
+  const int64_t grain = pieces_of(p.m, 4 * kBlocks) * kBlocks;
+  parallel_for(pieces_of(p.m, grain), [&](int64_t piece) {
+    SmallProduct part = p;
+    const int64_t start = piece * grain;
+    part.m = std::min(grain, p.m - start);
+    small_product(part, a + start * p.a_row, b, c + start * p.c_row);
+  });
+}
+
 void small(const Gemm& g, const float* a, const float* b, float* c) {
   SmallProduct p{.m = g.m, .n = g.n, .k = g.k, .c_row = g.ldc, .alpha = static_cast<float>(g.alpha)};
   p.a_row = g.ta == Transpose::no ? g.lda : 1, p.a_col = g.ta == Transpose::no ? 1 : g.lda;
   p.b_row = g.ldb, p.add = g.beta == 1;
-  if (g.tb == Transpose::no) return small_product(p, a, b, c);
+  if (g.tb == Transpose::no) return shared_rows(p, a, b, c);
   static thread_local std::vector<float> turned;
   if (turned.size() < static_cast<size_t>(g.n * g.k)) turned.resize(static_cast<size_t>(g.n * g.k));
   transpose(b, g.n, g.k, g.ldb, turned.data());
   p.b_row = g.n;
-  small_product(p, a, turned.data(), c);
+  shared_rows(p, a, turned.data(), c);
 }
 
 // Weights stored [N, K] and some hundred rows: each strip of weights is turned once, for all rows of A, where
