@@ -1,9 +1,11 @@
 #include "tril/autograd/tape.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
 #include "tril/base/error.h"
+#include "tril/base/threads.h"
 
 namespace tril {
 
@@ -14,7 +16,14 @@ Tape::Tape(TapeOptions options) : options_(options) {
 }
 
 void Var::clear() const {
-  std::memset(node_->grad, 0, static_cast<size_t>(node_->value.bytes()));
+  constexpr int64_t kChunk = 1 << 18;
+  const int64_t bytes = node_->value.bytes();
+  if (bytes <= kChunk) return static_cast<void>(std::memset(node_->grad, 0, static_cast<size_t>(bytes)));
+  parallel_for(pieces_of(bytes, kChunk), [&](int64_t piece) {
+    const int64_t start = piece * kChunk;
+    std::memset(static_cast<char*>(node_->grad) + start, 0,
+                static_cast<size_t>(std::min(kChunk, bytes - start)));
+  });
 }
 
 Var Tape::constant(Tensor value) {

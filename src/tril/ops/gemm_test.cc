@@ -39,6 +39,7 @@ TEST(Gemm, FastEqualsReferenceOnOddShapesAndStrides) {
                                                                    {4, 4, 0},
                                                                    {130, 260, 70},
                                                                    {300, 140, 90},
+                                                                   {256, 48, 48},
                                                                    {70, 100, 300}})
     for (Transpose ta : {Transpose::no, Transpose::yes})
       for (Transpose tb : {Transpose::no, Transpose::yes})
@@ -60,20 +61,23 @@ TEST(Gemm, BetaZeroDoesNotReadTheOldValue) {
   EXPECT_EQ(c[0], 2);
 }
 
+// Strips and tiles, a weight's gradient, and a product that is our own.
 TEST(Gemm, SameBitsForAnyNumberOfThreads) {
   const int before = threads();
-  const int64_t m = 300, n = 1500, k = 320;
-  const std::vector<float> a = numbers(m * k, 1), b = numbers(k * n, 2);
-  for (Transpose tb : {Transpose::no, Transpose::yes}) {
-    std::vector<float> first;
-    for (int count : {1, 2, 3, 7}) {
-      set_threads(count);
-      std::vector<float> c(static_cast<size_t>(m * n));
-      gemm({.tb = tb, .m = m, .n = n, .k = k}, a.data(), b.data(), c.data());
-      if (first.empty()) first = c;
-      EXPECT_EQ(std::memcmp(first.data(), c.data(), c.size() * sizeof(float)), 0) << count << " threads";
-    }
-  }
+  for (const auto& [m, n, k] :
+       std::vector<std::array<int64_t, 3>>{{300, 1500, 320}, {128, 128, 768}, {256, 48, 48}})
+    for (const Transpose ta : {Transpose::no, Transpose::yes})
+      for (const Transpose tb : {Transpose::no, Transpose::yes}) {
+        const std::vector<float> a = numbers(m * k, 1), b = numbers(k * n, 2);
+        std::vector<float> first;
+        for (int count : {1, 2, 3, 7}) {
+          set_threads(count);
+          std::vector<float> c(static_cast<size_t>(m * n));
+          gemm({.ta = ta, .tb = tb, .m = m, .n = n, .k = k}, a.data(), b.data(), c.data());
+          if (first.empty()) first = c;
+          EXPECT_EQ(std::memcmp(first.data(), c.data(), c.size() * sizeof(float)), 0) << count << " threads";
+        }
+      }
   set_threads(before);
 }
 

@@ -28,11 +28,11 @@ Var unary(F f, Tape& tape, Var x) {
     if (y.wants_grad())
       tape.on_backward([=] {
         const float* dy = y.g<float>();
-        float* dx = x.g<float>();
+        const Share<float> dx = x.share<float>();
         parallel_for(pieces_of(n, kChunk), [&](int64_t piece) {
-          const int64_t start = piece * kChunk;
-          f.fast_backward(x.v<float>() + start, y.v<float>() + start, dy + start, dx + start,
-                          std::min(kChunk, n - start));
+          const int64_t start = piece * kChunk, count = std::min(kChunk, n - start);
+          if (!dx.add) std::fill_n(dx.at + start, count, 0.0f);
+          f.fast_backward(x.v<float>() + start, y.v<float>() + start, dy + start, dx.at + start, count);
         });
       });
     return y;
