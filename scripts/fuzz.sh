@@ -26,7 +26,9 @@ sources() {
     gguf) echo $formats/{gguf,gguf_keys,gguf_model,gguf_tokenizer,ggml_types}.cc ;;
     hf_config) echo $formats/hf_config.cc ;;
     llama2c) echo $formats/llama2c.cc ;;
+    nanogpt) echo $formats/nanogpt.cc ;;
     npz) echo $formats/{npz,zip}.cc ;;
+    peft) echo $formats/peft.cc ;;
     safetensors) echo $formats/{safetensors,tensor_range}.cc ;;
     token_bin) echo $formats/token_file.cc ;;
     tokenizer) echo $text/{load_tokenizer,tokenizer_json,tokenizer_json_bpe,pre_tokenizer_json,added_tokens,bpe_files,tiktoken_file}.cc ;;
@@ -77,7 +79,7 @@ for reader in "${readers[@]}"; do
     LLVM_PROFILE_FILE=/dev/null build/fuzz/fuzz_"$reader" -max_total_time="$seconds" -max_len=65536 -rss_limit_mb=1024 -timeout=60 \
       -print_final_stats=1 -artifact_prefix=build/fuzz/"$reader"- "$corpus" 2>&1 | grep -vE '^#[0-9]+\s+(NEW|REDUCE|pulse)' || status=1
   fi
-  rm -f /dev/shm/tril-fuzz-*
+  rm -rf /dev/shm/tril-fuzz-*
 done
 
 for reader in "${readers[@]}"; do
@@ -88,5 +90,5 @@ for reader in "${readers[@]}"; do
   llvm-cov export -summary-only -instr-profile="${profile%raw}data" build/fuzz/fuzz_"$reader" $(sources "$reader") |
     python3 tests/fuzz/lines.py "$reader" || status=1
 done
-rm -f /dev/shm/tril-fuzz-*
+rm -rf /dev/shm/tril-fuzz-*
 exit $status

@@ -162,7 +162,7 @@ TEST_F(Finetune, AnAdapterGoesOutAloneOrMergedAndComesBack) {
   EXPECT_NEAR(score(folder_ / "back"), score(run), 1e-6);
   ASSERT_EQ(run_program({"import", folder_ / "merged-hf", "--out", folder_ / "merged"}).exit_code, 0);
   EXPECT_NEAR(score(folder_ / "merged"), score(run), 1e-4);
-  for (const char* command : {"generate", "trace", "check"}) {
+  for (const char* command : {"generate", "trace", "check", "eval", "show", "resume"}) {
     std::vector<std::string> words = {command, run};
     if (std::string(command) == "generate")
       words.insert(words.end(), {"--prompt", "the", "--max-new-tokens", "4"});

@@ -141,3 +141,17 @@ put("token_bin", "plain", struct.pack("<4H", 1, 2, 3, 299))
 put("token_bin", "header", struct.pack("<3I", 20240520, 7, 2) + bytes(1012) + struct.pack("<2I", 5, 6))
 numbers = 12 + 4 + 16 + 8 + 8 + 16 + 4 + 16 + 16 + 16 + 4 + 4  # the tables of docs/formats/llama2c.md
 put("llama2c", "one", struct.pack("<7i", 4, 4, 1, 2, 1, 3, 2) + np.ones(numbers, np.float32).tobytes())
+shapes = {"transformer.wte.weight": (3, 4), "transformer.wpe.weight": (2, 4), "transformer.ln_f.weight": (4,), **{
+    f"transformer.h.0.{name}.weight": shape for name, shape in {
+        "ln_1": (4,), "attn.c_attn": (12, 4), "attn.c_proj": (4, 4), "ln_2": (4,), "mlp.c_fc": (16, 4), "mlp.c_proj": (4, 16)}.items()}}
+arguments = {"n_layer": 1, "n_head": 2, "n_embd": 4, "block_size": 2, "vocab_size": 3, "bias": False}
+weights = {name: np.sin(np.arange(np.prod(shape), dtype=np.float32)).reshape(shape) for name, shape in shapes.items()}
+put("nanogpt", "one", save(weights, {"model_args": json.dumps(arguments)}))
+put("nanogpt", "tied", save({**weights, "lm_head.weight": weights["transformer.wte.weight"]}, {"model_args": json.dumps(arguments)}))
+adapter = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj", "v_proj"], "bias": "none",
+           "lora_dropout": 0.1, "init_lora_weights": "gaussian", "rank_pattern": {}, "use_dora": False, "peft_version": "0.21.2", "new": [1]}
+layer = "base_model.model.model.layers.0.self_attn."
+put("peft", "llama", json.dumps(adapter).encode() + b"\0" + save({
+    f"{layer}{name}.lora_{end}.weight": np.ones(shape, np.float32) for name, out in (("q_proj", 4), ("v_proj", 4))
+    for end, shape in (("A", (2, 4)), ("B", (out, 2)))}, {"format": "pt"}))
+put("peft", "variants", json.dumps({**adapter, "use_dora": True, "rank_pattern": {"q_proj": 3}, "init_lora_weights": "pissa"}) + "\0")

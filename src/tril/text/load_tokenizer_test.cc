@@ -85,7 +85,8 @@ TEST(LoadTokenizer, DamagedFilesAreRefused) {
   EXPECT_NE(refusal(std::string("\xFF\xFE{\0", 4)).find("UTF-16"), std::string::npos);
   EXPECT_EQ(refusal("\xEF\xBB\xBF" + WordTokenizer({"a"}).to_json()),
             "no refusal");  // a mark alone does no harm
-  EXPECT_NE(refusal(std::string(100000, '[')), "no refusal");
+  EXPECT_EQ(refusal(std::string(100000, '[')), "t.json: is nested more than 200 levels deep");
+  EXPECT_EQ(refusal(WordTokenizer({"a"}).to_json() + '\0').substr(0, 13), "t.json: byte ");
 }
 
 TEST(LoadTokenizer, CharactersMustBeOneCodePoint) {

@@ -24,7 +24,7 @@ void TextEncoder::give(const std::vector<int32_t>& ids, const Take& take) {
 
 void TextEncoder::feed(std::string_view piece, const Take& take) {
   if (bpe_ != nullptr) {
-    feed_bpe(piece, take);
+    take_bpe([&](std::vector<int32_t>& ids) { bpe_->feed(piece, ids); }, take);
   } else if (tokenizer_ != nullptr && tokenizer_->kind() == "char") {
     feed_characters(piece, take);
   } else {
@@ -32,10 +32,10 @@ void TextEncoder::feed(std::string_view piece, const Take& take) {
   }
 }
 
-void TextEncoder::feed_bpe(std::string_view piece, const Take& take) {
+void TextEncoder::take_bpe(const std::function<void(std::vector<int32_t>&)>& body, const Take& take) {
   std::vector<int32_t> ids;
   try {
-    bpe_->feed(piece, ids);
+    body(ids);
   } catch (const Refusal& refusal) {
     refuse("{}: {}", name_, refusal.what());
   }
@@ -44,10 +44,7 @@ void TextEncoder::feed_bpe(std::string_view piece, const Take& take) {
 
 void TextEncoder::finish(const Take& take) {
   characters_ = bytes_ = 0;
-  if (bpe_ == nullptr) return;
-  std::vector<int32_t> ids;
-  bpe_->finish(ids);
-  give(ids, take);
+  if (bpe_ != nullptr) take_bpe([&](std::vector<int32_t>& ids) { bpe_->finish(ids); }, take);
 }
 
 void TextEncoder::feed_characters(std::string_view piece, const Take& take) {

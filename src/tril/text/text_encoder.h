@@ -42,7 +42,7 @@ class TextEncoder {
   std::vector<std::pair<std::string, int64_t>> unknown(size_t most) const;
 
  private:
-  void feed_bpe(std::string_view piece, const Take& take);
+  void take_bpe(const std::function<void(std::vector<int32_t>&)>& body, const Take& take);
   void feed_words(std::string_view piece, const Take& take);
   void feed_characters(std::string_view piece, const Take& take);
   void give(const std::vector<int32_t>& ids, const Take& take);

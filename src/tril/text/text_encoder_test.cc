@@ -5,8 +5,10 @@
 #include <algorithm>
 
 #include "tril/base/error.h"
+#include "tril/base/error_testing.h"
 #include "tril/text/bpe_train.h"
 #include "tril/text/char_tokenizer.h"
+#include "tril/text/load_tokenizer.h"
 #include "tril/text/normalize.h"
 #include "tril/text/word_tokenizer.h"
 #include "tril/text/words.h"
@@ -78,6 +80,18 @@ TEST(TextEncoder, ACharacterThatIsLackingIsNamedByItsPlaceInTheText) {
     EXPECT_STREQ(refusal.what(),
                  "t.txt: character 4 (byte 7): 'b' (U+0062) is not among the 2 ids of the vocabulary");
   }
+}
+
+// The last piece of a text is settled at its end: what is refused there is of the same file.
+TEST(TextEncoder, ARefusalAtTheEndNamesTheText) {
+  const auto bpe = parse_tokenizer(
+      R"({"pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false}, "decoder": {"type": "ByteLevel"},
+          "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"]}})",
+      "x.json");
+  TextEncoder encoder("t.txt", bpe.get());
+  EXPECT_EQ(ids_of(encoder, {"ab"}), (Ids{2}));
+  EXPECT_EQ(refusal_of([&] { ids_of(encoder, {"z"}); }),
+            "t.txt: byte 0 of the text, 0x7A, has no token in this vocabulary and there is no unknown token");
 }
 
 }  // namespace

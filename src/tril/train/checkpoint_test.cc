@@ -201,5 +201,16 @@ TEST(CheckpointName, GoesBothWays) {
   }
 }
 
+// Its digest is right, so nothing but its depth says that no program wrote it.
+TEST_F(CheckpointTest, AStateNestedTooDeepIsRefused) {
+  train(at("run"));
+  const std::string path = newest(at("run"), "state.json"), head = "{\"digest\":\"";
+  std::string text = head + std::string(64, '0') + "\",\"training\":" + std::string(300000, '[') +
+                     std::string(300000, ']') + "}\n";
+  put(path, text.replace(head.size(), 64, sha256_hex(text)));
+  EXPECT_EQ(refusal_of([&] { LoadedCheckpoint(at("run/checkpoints/step-00000009")); }),
+            path + ": is nested more than 200 levels deep");
+}
+
 }  // namespace
 }  // namespace tril

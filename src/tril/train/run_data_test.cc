@@ -30,6 +30,7 @@ TEST_F(RunDataTest, ADamagedManifestIsToldByFileAndKey) {
   EXPECT_EQ(refusal(R"({"source": {"sha256": "a"}, "tokenizer": {"fingerprint": null}})"),
             path_ + ": has no text 'fingerprint' in 'tokenizer' (damaged?)" + remedy);
   EXPECT_EQ(refusal(R"({"source": {"sha256": "a"}, "tokenizer": {"fingerprint": "b"}})"), "");
+  EXPECT_EQ(refusal(std::string(300000, '[')), path_ + ": is nested more than 200 levels deep");
 }
 
 TEST_F(RunDataTest, AManifestOfAnotherTextIsRefused) {
