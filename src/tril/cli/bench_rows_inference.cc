@@ -208,14 +208,12 @@ Timed draw_names(const Model& model, int64_t count) {
   Tape tape({Engine::fast, DType::f32, false});
   const auto cache = model.make_cache(1, model.config().context);
   Draws draws(0);
-  std::vector<double> logits(static_cast<size_t>(model.config().vocab_size));
   int32_t id = kBegin;
   const double start = steady_seconds();
   for (int64_t n = 0; n < count; ++n) {
     tape.reset();
     const Var found = model.step(tape, {{1, 1}, DType::i32, &id}, *cache, Rows::last);
-    std::copy_n(found.v<float>(), logits.size(), logits.begin());
-    id = draw(logits, rules, {}, {}, draws.uniform());
+    id = draw(found.value().span<float>(), rules, {}, {}, draws.uniform());
     if (cache->room() == 0) id = kBegin;
     if (id == kBegin) cache->rewind(0);
   }

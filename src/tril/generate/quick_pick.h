@@ -8,10 +8,12 @@
 
 namespace tril {
 
-/// Nothing to say: a border is near, a logit is not finite, or there are more than 512 ids.
+/// Nothing to say: a border is near, a logit is not finite, or there are more than 512 ids or
+/// fewer than a vector has lanes (16 at most).
 inline constexpr int32_t kUnclear = -1;
 
-/// temperature > 0, uniform in [0, 1). logits not empty.
+/// temperature > 0, uniform in [0, 1).
 int32_t quick_pick(std::span<const double> logits, double temperature, double uniform);
+int32_t quick_pick(std::span<const float> logits, double temperature, double uniform);
 
 }  // namespace tril

@@ -51,6 +51,11 @@ void normalise(std::vector<double>& p) {
   for (double& value : p) value /= sum;
 }
 
+bool temperature_alone(const SamplingRules& r, std::span<const int32_t> never) {
+  return r.temperature > 0 && r.top_k == 0 && r.top_p == 1 && r.min_p == 0 && r.repetition_penalty == 1 &&
+         never.empty();
+}
+
 }  // namespace
 
 void require_rules(const SamplingRules& r) {
@@ -125,13 +130,20 @@ int32_t pick(std::span<const double> p, double uniform) {
 
 int32_t draw(std::span<const double> logits, const SamplingRules& rules, std::span<const int32_t> never,
              std::span<const int32_t> seen, double uniform) {
-  const bool temperature_alone = rules.temperature > 0 && rules.top_k == 0 && rules.top_p == 1 &&
-                                 rules.min_p == 0 && rules.repetition_penalty == 1 && never.empty();
-  if (temperature_alone) {
-    const int32_t id = quick_pick(logits, rules.temperature, uniform);
-    if (id != kUnclear) return id;
-  }
-  return pick(distribution(logits, rules, never, seen), uniform);
+  const int32_t id =
+      temperature_alone(rules, never) ? quick_pick(logits, rules.temperature, uniform) : kUnclear;
+  return id != kUnclear ? id : pick(distribution(logits, rules, never, seen), uniform);
+}
+
+int32_t draw(std::span<const float> logits, const SamplingRules& rules, std::span<const int32_t> never,
+             std::span<const int32_t> seen, double uniform) {
+  const int32_t id =
+      temperature_alone(rules, never) ? quick_pick(logits, rules.temperature, uniform) : kUnclear;
+  const auto exact = [&] {
+    const std::vector<double> wide(logits.begin(), logits.end());
+    return pick(distribution(wide, rules, never, seen), uniform);
+  };
+  return id != kUnclear ? id : exact();
 }
 
 }  // namespace tril

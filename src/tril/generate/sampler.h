@@ -35,6 +35,8 @@ int32_t pick(std::span<const double> probabilities, double uniform);
 /// The id that pick() gives of distribution(), which is made only where it is needed. Throws as that does.
 int32_t draw(std::span<const double> logits, const SamplingRules& rules, std::span<const int32_t> never,
              std::span<const int32_t> seen, double uniform);
+int32_t draw(std::span<const float> logits, const SamplingRules& rules, std::span<const int32_t> never,
+             std::span<const int32_t> seen, double uniform);
 
 /// Softmax of the logits as they are, [V]: what is reported as a token's probability.
 std::vector<double> probabilities(std::span<const double> logits);
