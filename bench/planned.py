@@ -59,7 +59,7 @@ def row(name, text):
         plan, planning = run([*words, "--dry-run"], folder)
         found, seconds = run([*words, "--out", "run"], folder)
     return {"name": name, "words": shown(RUNS[name]), "planned": plan["planned_seconds"], "measured": seconds, "planning": planning,
-            "planned_bytes": plan["planned_bytes"], "peak_bytes": found["peak_bytes"], "parts": plan.get("seconds"),
+            "planned_bytes": plan["planned_bytes"], "peak_bytes": found["peak_bytes"], "parts": plan["seconds"],
             "seconds": found["seconds"], "steps": found["steps"], "step_seconds": plan["step_seconds"]}
 
 

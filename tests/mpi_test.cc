@@ -142,6 +142,71 @@ TEST_F(MpiProgram, RanksGoOnFromTheFilesOfTheFirst) {
   EXPECT_THAT(alone.err, HasSubstr("trained so far with ranks 2, this is 1"));
 }
 
+/// Ranks that go on from a base model.
+class MpiTuning : public MpiProgram {
+ protected:
+  void SetUp() override {
+    MpiProgram::SetUp();
+    if (IsSkipped()) return;
+    for (const char* base : {"base", "other"}) {
+      Words words = decoder(folder_ / base);
+      words.insert(words.end(), {"--steps", "3", "--seed", base[0] == 'b' ? "1" : "2"});
+      ASSERT_EQ(run_program(words, {.folder = folder_.path()}).exit_code, 0);
+    }
+  }
+  Words tune(const std::string& out, const std::string& base, const Words& settings, int steps = 20) const {
+    Words words = {"train",       "--from",  folder_ / base,        "--data",  "tales", "--out",
+                   folder_ / out, "--steps", std::to_string(steps), "--quiet", "--set", "data.stories=60"};
+    for (const char* setting : {"train.log_every=1", "train.eval_every=10", "train.learning_rate=0.01"})
+      words.insert(words.end(), {"--set", setting});
+    for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
+    return words;
+  }
+  void expect_same(const std::string& a, const std::string& b) const {
+    const std::vector<double> first = losses(folder_ / a), second = losses(folder_ / b);
+    ASSERT_EQ(first.size(), second.size());
+    for (size_t i = 0; i < first.size(); ++i) EXPECT_NEAR(first[i], second[i], 1e-5) << b << " " << i;
+  }
+};
+
+TEST_F(MpiTuning, BaseModelsAdaptersAndFrozenPartsGiveTheSameLosses) {
+  int number = 0;
+  for (const Words& settings :
+       {Words{}, Words{"lora.rank=2", "lora.alpha=4"}, Words{"train.freeze=blocks.0,token_embedding"}}) {
+    const std::string run = fmt::format("run{}-", number++);
+    for (const int count : {1, 2, 4}) {
+      const std::string out = run + std::to_string(count);
+      const ProgramResult result = start(ranks(count, tune(out, "base", settings)));
+      ASSERT_EQ(result.exit_code, 0) << result.err;
+      expect_same(run + "1", out);
+    }
+    EXPECT_LT(losses(folder_ / (run + "4")).back(), losses(folder_ / (run + "4")).front());
+  }
+}
+
+// The second rank stands in a folder of its own, where nothing may appear, and has its base elsewhere.
+TEST_F(MpiTuning, TheFirstRankAloneWritesTheAdapterAndAllGoOnWithIt) {
+  const Words settings = {"lora.rank=2", "train.eval_every=4"};
+  fs::create_directory(folder_ / "elsewhere");
+  fs::copy(folder_ / "base", folder_ / "copy", fs::copy_options::recursive);
+  ASSERT_EQ(start(ranks(1, tune("unbroken", "base", settings))).exit_code, 0);
+  Words all = ranks(1, tune("run", "base", settings, 12)), second = tune("run", "copy", settings, 12);
+  all.insert(all.end(), {":", "-wdir", folder_ / "elsewhere", "-n", "1", TRIL_PROGRAM});
+  all.insert(all.end(), second.begin(), second.end());
+  const ProgramResult begun = start(all);
+  ASSERT_EQ(begun.exit_code, 0) << begun.err;
+  EXPECT_TRUE(fs::is_empty(folder_ / "elsewhere"));
+  const ProgramResult resumed = start(ranks(4, {"resume", "run", "--steps", "20"}));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+  expect_same("unbroken", "run");
+}
+
+TEST_F(MpiTuning, OtherWeightsAreRefusedByTheirDigest) {
+  const Words settings = {"lora.rank=2"};
+  expect_refused(beside(tune("run", "base", settings), tune("run", "other", settings)),
+                 "rank 1: other settings: train.from_sha256 = ");
+}
+
 TEST_F(MpiProgram, ALaunchWithoutMpiIsRefusedByEachRank) {
   fs::copy(TRIL_PROGRAM, folder_ / "tril");  // without its modules
   Words words = {"-n", "2", folder_ / "tril"};

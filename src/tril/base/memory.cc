@@ -42,6 +42,14 @@ void prefer_large_pages(void* start, size_t bytes) {
     static_cast<void>(madvise(start, bytes / kLarge * kLarge, MADV_HUGEPAGE));
 }
 
+void release_pages(std::string_view mapped) {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* start = const_cast<char*>(mapped.data());
+  size_t bytes = mapped.size();
+  if (bytes > 0 && std::align(page, page, start, bytes) != nullptr)
+    static_cast<void>(madvise(start, bytes / page * page, MADV_DONTNEED));
+}
+
 int64_t machine_memory() {
   int64_t bytes = std::numeric_limits<int64_t>::max();
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tril {
 
@@ -20,6 +21,10 @@ void require_room(size_t bytes);
 /// Asks the system for large pages behind memory that is not touched yet: what streams through it then misses
 /// fewer translations. Nothing else changes, and where it is refused nothing does.
 void prefer_large_pages(void* start, size_t bytes);
+
+/// Lets go of pages of a mapped file that were read: they no longer count as this process's memory, and come
+/// back from the file where they are read again. Only for bytes of a MappedFile.
+void release_pages(std::string_view mapped);
 
 /// The resident size of this process now, in bytes; 0 where the system does not tell.
 int64_t resident_memory();

@@ -31,21 +31,22 @@ Json by_part(const Corpus& corpus, int64_t PartAudit::*count) {
 }  // namespace
 
 Json plan_json(const Config& config, const Corpus& corpus, const SpeedProbe& probe) {
-  constexpr double kMeasured = 0.5;  // seconds
+  constexpr double kMeasured = 1;  // seconds
   const int64_t validation = corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
   const MemoryPlan memory = require_memory(config, validation, machine_memory());
   if (config.train.minutes == 0) guess_speed(config);  // the run says it before its first step
   const double reading = program_seconds();
   const Speed speed = measure_speed(config, corpus, kMeasured, probe);
   const bool timed = config.train.minutes > 0;
-  const double seconds = timed ? 60 * config.train.minutes : reading + run_seconds(config, corpus, speed);
-  const int64_t steps = timed ? steps_in(config, corpus, speed, seconds - reading) : config.train.steps;
+  Config fixed = config;
+  if (timed) fixed.train.steps = steps_in(config, corpus, speed, 60 * config.train.minutes - reading);
+  const RunSeconds run = run_seconds(fixed, corpus, speed);
   return {{"parameters", parameter_count(config.model)},
           {"trained_parameters", memory.trained},
           {"documents", by_part(corpus, &PartAudit::documents)},
           {"targets", by_part(corpus, &PartAudit::targets)},
           {"vocab_size", config.model.vocab_size},
-          {"steps", steps},
+          {"steps", fixed.train.steps},
           {"step_seconds", speed.step},
           {"targets_a_step", targets_a_step(config)},
           {"least_bytes", least_training_bytes(config)},
@@ -57,7 +58,14 @@ Json plan_json(const Config& config, const Corpus& corpus, const SpeedProbe& pro
             {"gradients", memory.gradients},
             {"moments", memory.moments},
             {"activations", memory.activations}}},
-          {"planned_seconds", seconds}};
+          {"planned_seconds", timed ? 60 * config.train.minutes : reading + run.total()},
+          {"seconds",
+           {{"data", reading},
+            {"start", run.start},
+            {"train", run.train},
+            {"eval", run.eval},
+            {"files", run.files},
+            {"samples", run.samples}}}};
 }
 
 std::string plan_text(const Config& config, const Corpus& corpus, const Json& plan) {

@@ -63,7 +63,7 @@ void tell_plan(const Config& whole, const Corpus& corpus, int ranks, int local) 
   const Speed speed = guess_speed(config);
   if (timed) require_time(config, corpus, speed);
   const std::string time =
-      timed ? "" : fmt::format("about {} ", short_time(run_seconds(config, corpus, speed)));
+      timed ? "" : fmt::format("about {} ", short_time(run_seconds(config, corpus, speed).total()));
   log::note("plan: {}{}; {}on {}{}", memory_text(memory), ranks > 1 ? " for each rank" : "", time,
             counted(threads(), "thread"), ranks > 1 ? " of each rank" : "");
 }

@@ -14,7 +14,7 @@
 namespace tril {
 namespace {
 
-constexpr size_t kWritten = size_t{64} << 20;  // of a checkpoint's tensors
+constexpr size_t kWritten = size_t{64} << 20;  // of a checkpoint's tensors, in all
 constexpr const char* kLine =
     R"({"step":1234,"tokens_seen":1234567,"train_batch_loss":2.0123456789012345,"lr":0.0009876543210987654,)"
     R"("grad_norm":0.9876543210987654,"seconds":12.345678901234567})";
@@ -49,7 +49,8 @@ double line_seconds(RunFolder& run) {
   constexpr int kLines = 100;
   return seconds_of([&] {
            for (int n = 0; n < kLines; ++n)
-             run.append_metrics(nlohmann::ordered_json::parse(kLine).dump());  // reading takes as long as making
+             run.append_metrics(
+                 nlohmann::ordered_json::parse(kLine).dump());  // reading takes as long as making
          }) /
          kLines;
 }
@@ -66,7 +67,11 @@ double checkpoint_seconds(const Trainer& trainer, RunFolder& run) {
     return seconds_of([&] { run.save(part); });
   };
   const size_t bytes = bytes_of(whole.model) + bytes_of(whole.optimizer);
-  if (bytes <= kWritten) return (save(1, bytes) + save(2, bytes)) / 2;
+  if (4 * bytes <= kWritten) {  // from the third on, an older one goes
+    save(1, bytes), save(2, bytes);
+    return (save(3, bytes) + save(4, bytes)) / 2;
+  }
+  if (bytes <= kWritten) return save(1, bytes);
   const double fixed = save(1, 0), more = std::max(0.0, save(2, kWritten) - fixed);
   return fixed + more * (static_cast<double>(bytes) / static_cast<double>(kWritten));
 }

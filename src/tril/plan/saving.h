@@ -15,8 +15,8 @@ struct SavingSpeed {
 };
 
 /// Makes a run in `folder` under a temporary name, writes what this trainer's would hold, and removes all of
-/// it again. Of a checkpoint over 64 MB that much is written, and the rest taken to be as fast. Throws Refusal
-/// where the disk fails.
+/// it again. Of a checkpoint over 64 MB that much is written, and the rest taken to be as fast. Throws
+/// Refusal where the disk fails.
 SavingSpeed measure_saving(const Trainer& trainer, const std::string& folder);
 
 }  // namespace tril

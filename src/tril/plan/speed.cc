@@ -41,12 +41,6 @@ double validation_targets(const Corpus& corpus) {
   return static_cast<double>(corpus.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
 }
 
-// config.toml, tokenizer.json, data.json, result.json, the samples.
-double closing_seconds(const Config& config, const Speed& speed) {
-  constexpr double kFiles = 4;
-  return kFiles * speed.saving.file + speed.sample * static_cast<double>(config.train.samples);
-}
-
 }  // namespace
 
 Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, const SpeedProbe& probe) {
@@ -60,7 +54,7 @@ Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, 
   do {
     trainer.step();
     ++steps;
-  } while (steady_seconds() - started < seconds);
+  } while (steady_seconds() - started < seconds && steps < config.train.steps);
   speed.step = (steady_seconds() - started) / static_cast<double>(steps);
   speed.evaluation = evaluation_speed(trainer, corpus.validation(), seconds / 2);
   if (!probe.folder.empty()) speed.saving = measure_saving(trainer, probe.folder);
@@ -119,21 +113,26 @@ double evaluated_targets(const Config& config, const Corpus& corpus) {
 
 int64_t steps_in(const Config& config, const Corpus& corpus, const Speed& speed, double seconds) {
   const TrainSettings& t = config.train;
-  const double all = validation_targets(corpus), some = some_targets(t, all);
+  const double some = some_targets(t, validation_targets(corpus));
   const double stop = speed.evaluation * some + speed.saving.checkpoint;
-  const double once = speed.start + 2 * stop + speed.evaluation * (some < all ? all : 0) +
-                      closing_seconds(config, speed);  // the first and the last stop
   const double each = speed.step + stop / static_cast<double>(t.eval_every) +
                       speed.saving.line / static_cast<double>(t.log_every);
+  Config least = config;
+  least.train.steps = 2;  // a stop at each
+  const double once = run_seconds(least, corpus, speed).total() - speed.step;
   return std::clamp<int64_t>(static_cast<int64_t>((seconds - once) / each), 1, t.steps);
 }
 
-double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed) {
+RunSeconds run_seconds(const Config& config, const Corpus& corpus, const Speed& speed) {
+  constexpr double kFiles = 4;  // config.toml, tokenizer.json, data.json, result.json
   const TrainSettings& t = config.train;
-  return speed.start + speed.step * static_cast<double>(t.steps - 1) +
-         speed.evaluation * evaluated_targets(config, corpus) +
-         speed.saving.checkpoint * static_cast<double>(checkpoints_of(t)) +
-         speed.saving.line * static_cast<double>(t.steps / t.log_every) + closing_seconds(config, speed);
+  return {.start = speed.start,
+          .train = speed.step * static_cast<double>(t.steps - 1),
+          .eval = speed.evaluation * evaluated_targets(config, corpus),
+          .files = speed.saving.checkpoint * static_cast<double>(checkpoints_of(t)) +
+                   speed.saving.line * static_cast<double>(t.steps / t.log_every) +
+                   kFiles * speed.saving.file,
+          .samples = speed.sample * static_cast<double>(t.samples)};
 }
 
 }  // namespace tril

@@ -28,8 +28,8 @@ struct SpeedProbe {
   std::function<void(Trainer&)> sample;   // makes train.samples texts; none: that is not timed
 };
 
-/// Takes steps of the run for about `seconds`, at least two, and evaluates for half as long. The
-/// configuration is resolved, with model.vocab_size set; nothing that is written stays.
+/// Takes steps of the run for about `seconds`, at least two and no more than the run has, and evaluates for
+/// half as long. The configuration is resolved, with model.vocab_size set; nothing that is written stays.
 Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, const SpeedProbe& probe = {});
 
 /// Multiplications a second of a matrix product in f32 on all threads, from some milliseconds of it.
@@ -42,11 +42,15 @@ int64_t targets_a_step(const Config& config);
 
 /// How many checkpoints the run writes.
 int64_t checkpoints_of(const TrainSettings& settings);
-/// How many validation targets the run's evaluations take in all, and the whole run in seconds, from the
-/// moment when its text is read.
+/// How many validation targets the run's evaluations take in all, and what the run takes from the moment when
+/// its text is read.
 double evaluated_targets(const Config& config, const Corpus& corpus);
+struct RunSeconds {
+  double start = 0, train = 0, eval = 0, files = 0, samples = 0;
+  double total() const { return start + train + eval + files + samples; }
+};
+RunSeconds run_seconds(const Config& config, const Corpus& corpus, const Speed& speed);
 /// About how many steps a run of so many seconds makes, with an evaluation each eval_every; at least 1.
 int64_t steps_in(const Config& config, const Corpus& corpus, const Speed& speed, double seconds);
-double run_seconds(const Config& config, const Corpus& corpus, const Speed& speed);
 
 }  // namespace tril

@@ -20,12 +20,13 @@ TEST(PlanSpeed, TheRunIsItsStepsAndItsEvaluations) {
   EXPECT_EQ(evaluated_targets(config, corpus), all);
   config.train.steps = 10;  // the last step is one of the fives
   EXPECT_EQ(evaluated_targets(config, corpus), 3 * all);
-  EXPECT_EQ(run_seconds(config, corpus, {.start = 2, .step = 0.5, .evaluation = 0.25}),
+  EXPECT_EQ(run_seconds(config, corpus, {.start = 2, .step = 0.5, .evaluation = 0.25}).total(),
             2 + 9 * 0.5 + 3 * all * 0.25);
   // A checkpoint each evaluation, at 1, 5 and 10; a line each step; four files; two samples.
   config.train.samples = 2;
   EXPECT_EQ(
-      run_seconds(config, corpus, {.sample = 16, .saving = {.file = 0.25, .checkpoint = 8, .line = 0.125}}),
+      run_seconds(config, corpus, {.sample = 16, .saving = {.file = 0.25, .checkpoint = 8, .line = 0.125}})
+          .total(),
       3 * 8 + 10 * 0.125 + 4 * 0.25 + 2 * 16);
 }
 
@@ -54,7 +55,7 @@ TEST(PlanSpeed, ATimeGivesTheStepsThatTakeIt) {
   config.train.eval_every = 100;
   for (const int64_t steps : {150, 1050, 20050}) {
     config.train.steps = steps;
-    const double seconds = run_seconds(config, corpus, speed);
+    const double seconds = run_seconds(config, corpus, speed).total();
     config.train.steps = 1000000;
     EXPECT_NEAR(static_cast<double>(steps_in(config, corpus, speed, seconds)), static_cast<double>(steps), 2);
   }

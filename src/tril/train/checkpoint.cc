@@ -14,6 +14,7 @@
 #include "tril/base/hash.h"
 #include "tril/base/interrupt.h"
 #include "tril/base/json_depth.h"
+#include "tril/base/memory.h"
 #include "tril/base/quote.h"
 
 namespace tril {
@@ -72,8 +73,21 @@ json read_state(const std::string& path) {
   return state;
 }
 
-void require_digest(std::string_view bytes, const std::string& digest, const std::string& path) {
-  if (sha256_hex(bytes) != digest)
+// The digest of a mapped file that is read for nothing else yet: it takes no memory of the file's size.
+std::string digest_of(const MappedFile& file) {
+  constexpr size_t kPiece = size_t{4} << 20;
+  Sha256 hash;
+  const std::string_view bytes = file.bytes();
+  for (size_t at = 0; at < bytes.size(); at += kPiece) {
+    const std::string_view piece = bytes.substr(at, kPiece);
+    hash.add(piece);
+    release_pages(piece);
+  }
+  return to_hex(hash.digest());
+}
+
+void require_digest(const std::string& found, const std::string& digest, const std::string& path) {
+  if (found != digest)
     damaged("{}: its SHA-256 is not the one in state.json: it was changed after it was written", path);
 }
 
@@ -86,15 +100,15 @@ std::unique_ptr<SafetensorsFile> open_before_digest(MappedFile file, const std::
   try {
     opened = std::make_unique<SafetensorsFile>(std::move(file));
   } catch (const Refusal&) {
-    require_digest(MappedFile(path).bytes(), digest, path);
+    require_digest(digest_of(MappedFile(path)), digest, path);
     throw;
   }
   try {
     later = std::async(std::launch::async, [bytes = opened->bytes(), digest, path] {
-              require_digest(bytes, digest, path);
+              require_digest(sha256_hex(bytes), digest, path);
             }).share();
   } catch (const std::system_error&) {
-    require_digest(opened->bytes(), digest, path);
+    require_digest(sha256_hex(opened->bytes()), digest, path);
   }
   return opened;
 }
@@ -115,7 +129,7 @@ std::unique_ptr<SafetensorsFile> open_verified(const std::string& folder, const 
   const auto digest = said.at("sha256").get<std::string>();
   if (later != nullptr && bytes >= LoadedCheckpoint::kLarge)
     return open_before_digest(std::move(file), digest, *later);
-  require_digest(file.bytes(), digest, path);
+  require_digest(digest_of(file), digest, path);
   return std::make_unique<SafetensorsFile>(std::move(file));
 }
 }  // namespace

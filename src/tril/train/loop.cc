@@ -15,7 +15,6 @@
 #include "tril/base/threads.h"
 #include "tril/base/typed.h"
 #include "tril/model/multiplies.h"
-#include "tril/model/registry.h"
 #include "tril/text/load_tokenizer.h"
 #include "tril/train/base_model.h"
 #include "tril/train/config.h"
@@ -169,11 +168,12 @@ class Loop {
     return true;
   }
 
-  // How long the last evaluations will take: the usual one, and that over the whole validation part.
+  // How long the end will take: the usual evaluation, that over the whole validation part, a checkpoint.
   double closing_seconds() const {
     const int64_t all = corpus_.audit.parts[static_cast<size_t>(Part::kValidation)].targets;
     const int64_t some = config_.train.eval_examples > 0 ? std::min(all, config_.train.eval_examples) : all;
-    return evaluated_ == 0 ? 0 : evaluation_seconds_ / double(evaluated_) * double(all + some);
+    return saving_seconds_ +
+           (evaluated_ == 0 ? 0 : evaluation_seconds_ / double(evaluated_) * double(all + some));
   }
 
   // The fifth step is the one profiled: memory and caches are settled by then.
@@ -214,6 +214,7 @@ class Loop {
   }
 
   void save() {
+    const Clock clock;
     Checkpoint checkpoint;
     trainer_.describe(checkpoint);
     checkpoint.best_step = validation_ || at_.best_loss ? at_.best_step : checkpoint.step;
@@ -226,6 +227,7 @@ class Loop {
     if (budget_) state["spent_seconds"] = budget_->spent();
     checkpoint.state = state.dump();
     folder_.save(checkpoint, config_.train.keep_checkpoints);
+    saving_seconds_ = clock.seconds();
   }
 
   [[noreturn]] void stop_early(Progress& progress) {
@@ -250,26 +252,32 @@ class Loop {
         at_.best_step, *at_.best_loss, *validation_, at_.best_step);
   }
 
-  // The best checkpoint's loss over the whole validation part.
+  // The run's model takes the place of the last, which is in its checkpoint.
+  void take_best() {
+    const LoadedCheckpoint best = folder_.load(at_.best_step);
+    const Parameters& p = trainer_.model().parameters();
+    for (int i = 0; i < p.size(); ++i) {
+      const StoredTensor* from = best.model().find(p.info(i).name);
+      if (from == nullptr) refuse("{}: holds no tensor {}", best.folder(), p.info(i).name);
+      copy_stored(*from, p.value(i), best.folder());
+      release_pages(from->bytes);
+    }
+  }
+
+  // The best checkpoint's loss over the whole validation part. Other ranks have the last one's weights.
   std::optional<Evaluation> whole_validation() {
     if (!at_.best_loss) return std::nullopt;
-    if (whole_ && at_.best_step == trainer_.steps_done()) return whole_;
+    const bool best_is_last = at_.best_step == trainer_.steps_done();
+    if (whole_ && best_is_last) return whole_;
     const Clock clock;
     std::optional<Evaluation> whole;
     Progress progress("evaluation", corpus_.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
-    if (at_.best_step == trainer_.steps_done()) {
+    if (!best_is_last) take_best();
+    if (best_is_last || options_.parallel == nullptr) {
       whole = trainer_.evaluate(corpus_.validation(), 0, &progress);
     } else {
-      const LoadedCheckpoint best = folder_.load(at_.best_step);
-      const std::unique_ptr<Model> chosen = make_model(config_.model, dtype_of(config_.run));
-      const Parameters& p = chosen->parameters();
-      for (int i = 0; i < p.size(); ++i) {
-        const StoredTensor* from = best.model().find(p.info(i).name);
-        if (from == nullptr) refuse("{}: holds no tensor {}", best.folder(), p.info(i).name);
-        copy_stored(*from, p.value(i), best.folder());
-      }
       Tape tape(tape_options(config_.run, false));
-      whole = tril::evaluate(*chosen, tape, corpus_.validation(), 0, &progress);
+      whole = tril::evaluate(trainer_.model(), tape, corpus_.validation(), 0, &progress);
     }
     at_.eval_seconds += clock.seconds();
     return whole;
@@ -325,6 +333,7 @@ class Loop {
   std::optional<TimeBudget> budget_;  // until its steps are settled
   double evaluation_seconds_ = 0;     // of this program
   int64_t evaluated_ = 0;             // targets in them
+  double saving_seconds_ = 0;         // of the last checkpoint
   std::optional<double> validation_;  // of the last evaluation
   std::optional<Evaluation> whole_;   // the last evaluation, where it was over the whole validation part
 };

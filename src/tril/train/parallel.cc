@@ -115,9 +115,10 @@ std::string start_fault(const JointStart& here, const JointStart& there) {
 }
 
 std::string asked_text(const Config& config) {
+  constexpr std::array<std::string_view, 4> kOwn = {"data.path", "train.from", "lora.adapter", "run.threads"};
   std::string text;
   for (const auto& [name, value] : settings_text(config))
-    if (name != "data.path" && name != "run.threads") text += name + " = " + value + "\n";
+    if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) text += name + " = " + value + "\n";
   return text;
 }
 

@@ -69,7 +69,8 @@ class Parallel {
   bool started_ = false, together_ = false;
 };
 
-/// Settings that all ranks must share, a line each: not where the text lies, nor the number of threads.
+/// Settings that all ranks must share, a line each: not the number of threads, nor where text, base model and
+/// adapter lie, whose digests are compared.
 std::string asked_text(const Config& config);
 JointStart joint_start(const std::string& asked, const Config& config, const Corpus& corpus);
 /// What of `here` is not as rank 0 has it, or "".
