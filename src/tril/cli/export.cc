@@ -74,8 +74,9 @@ std::optional<LogitDifference> read_again(const LoadedRun& run, const std::strin
     const auto found = logit_difference(*run.model, *load_foreign_model(foreign, DType::f32, INT64_MAX));
     if (!std::isfinite(found.largest))
       refuse(
-          "{}: read again, its logits differ from the run's by {}: finite weights, but so large that sums of "
-          "them are not; it is removed",
+          "{}: read again, its logits differ from the run's by {}: weights so large that sums of them are "
+          "not "
+          "finite, or that they do not stay finite as written; it is removed",
           out, found.largest);
     return found;
   } catch (const Error&) {  // what can't be read again would be found out too late

@@ -44,9 +44,9 @@ class Options {
   void settings(std::string option, std::vector<std::string> names);
   /// Marks the last option as one that must be given.
   void required() { entries_.back().required = true; }
-  /// A paragraph that stands below the options.
   /// What is told where `option`, which this command has not, is given.
   void lacks(std::string option, std::string why) { lacking_[std::move(option)] = std::move(why); }
+  /// A paragraph that stands below the options.
   void remark(std::string text) { remarks_.push_back(std::move(text)); }
   /// From here on, options are those that every command has; the help shows them apart.
   void begin_common() { common_from_ = entries_.size(); }

@@ -175,6 +175,7 @@ Shown show_tokenizer(const std::string& path, const std::string& bytes, const js
 /// A JSON file; discarded where it is none.
 json parse_json(const std::string& bytes, const std::string& path) {
   const size_t start = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  if (bytes.find('\0') != bytes.npos) return json::value_t::discarded;  // parse_json_file says what it is
   require_parsable(bytes, path);
   return json::parse(bytes.begin() + static_cast<long>(start), bytes.end(), nullptr, false);
 }

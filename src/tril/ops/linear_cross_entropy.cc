@@ -355,7 +355,8 @@ void record_fast(Tape& tape, const Sizes& s, Var x, Var weight, Var bias, const 
   const Values in{x.v<float>(), weight.v<float>(), bias.exists() ? bias.v<float>() : nullptr, target};
   const auto bias_gradient = [bias] { return bias.exists() ? bias.g<float>() : nullptr; };
   if (whole_rows > 0) {
-    state->sent = static_cast<float>(promised * share);
+    // As backward() will: it keeps the seed as a float.
+    state->sent = static_cast<float>(static_cast<double>(static_cast<float>(promised)) * share);
     const auto [dx, dw] = shares<float>(x, weight);
     both_ways(s, in, state->sent, tile, lse, hits, dx, dw, bias_gradient(), loss.v<float>());
   } else if (size.one(s) && s.cap == 0 && loss.wants_grad()) {

@@ -16,6 +16,7 @@ struct StripProduct {
   bool b_turned = false, add = false;
 };
 
+/// k is at least 1.
 void strip_product(const StripProduct& p, const float* a, const float* b, float* c);
 /// Of float, of two vectors.
 int64_t strip_width();

@@ -46,7 +46,9 @@ double validation_targets(const Corpus& corpus) {
 Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, const SpeedProbe& probe) {
   Speed speed;
   const double begun = steady_seconds();
-  Trainer trainer(config, corpus, probe.base.get());
+  Config one_sample = config;
+  one_sample.train.samples = std::min<int64_t>(config.train.samples, 1);
+  Trainer trainer(one_sample, corpus, probe.base.get());
   trainer.step();  // the first takes memory and writes code for the shapes
   const double started = steady_seconds();
   speed.start = started - begun;
@@ -61,7 +63,7 @@ Speed measure_speed(const Config& config, const Corpus& corpus, double seconds, 
   if (probe.sample && config.train.samples > 0) {
     const double before = steady_seconds();
     probe.sample(trainer);
-    speed.sample = (steady_seconds() - before) / static_cast<double>(config.train.samples);
+    speed.sample = steady_seconds() - before;
   }
   return speed;
 }

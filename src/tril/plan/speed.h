@@ -25,7 +25,7 @@ struct Speed {
 struct SpeedProbe {
   std::shared_ptr<const BaseModel> base;  // of train.from
   std::string folder;                     // where the run would lie; "": no file is timed
-  std::function<void(Trainer&)> sample;   // makes train.samples texts; none: that is not timed
+  std::function<void(Trainer&)> sample;   // makes train.samples texts, here one; none: not timed
 };
 
 /// Takes steps of the run for about `seconds`, at least two and no more than the run has, and evaluates for

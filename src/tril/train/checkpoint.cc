@@ -192,6 +192,15 @@ LoadedCheckpoint::LoadedCheckpoint(const std::string& folder, Parts parts) : fol
   }
 }
 
+void LoadedCheckpoint::copy_model_to(const Parameters& parameters) const {
+  for (int i = 0; i < parameters.size(); ++i) {
+    const StoredTensor* from = model_->find(parameters.info(i).name);
+    if (from == nullptr) refuse("{}: holds no tensor {}", folder_, parameters.info(i).name);
+    copy_stored(*from, parameters.value(i), folder_);
+    release_pages(from->bytes);
+  }
+}
+
 void LoadedCheckpoint::finish_verifying() const {
   if (verifying_.valid()) verifying_.get();
 }

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tril/autograd/parameters.h"
 #include "tril/base/error.h"
 #include "tril/formats/safetensors.h"
 #include "tril/formats/stored_tensor.h"
@@ -70,6 +71,9 @@ class LoadedCheckpoint {
   /// The caller's JSON object, in text.
   const std::string& state() const { return state_; }
   const SafetensorsFile& model() const { return *model_; }
+  /// Each weight by its name, letting go of the file's pages. Throws Refusal where one is missing or
+  /// misshapen.
+  void copy_model_to(const Parameters& parameters) const;
   /// Waits for the SHA-256 that kModelLater has put off; throws Damaged where it is not the right one.
   void finish_verifying() const;
   /// Does work with the weights, then finish_verifying(). Where the work fails, that the file was changed is

@@ -252,19 +252,8 @@ class Loop {
         at_.best_step, *at_.best_loss, *validation_, at_.best_step);
   }
 
-  // The run's model takes the place of the last, which is in its checkpoint.
-  void take_best() {
-    const LoadedCheckpoint best = folder_.load(at_.best_step);
-    const Parameters& p = trainer_.model().parameters();
-    for (int i = 0; i < p.size(); ++i) {
-      const StoredTensor* from = best.model().find(p.info(i).name);
-      if (from == nullptr) refuse("{}: holds no tensor {}", best.folder(), p.info(i).name);
-      copy_stored(*from, p.value(i), best.folder());
-      release_pages(from->bytes);
-    }
-  }
-
-  // The best checkpoint's loss over the whole validation part. Other ranks have the last one's weights.
+  // The best checkpoint's loss over the whole validation part: its model takes the place of the last, which
+  // is in its own checkpoint. Other ranks keep the last one's weights.
   std::optional<Evaluation> whole_validation() {
     if (!at_.best_loss) return std::nullopt;
     const bool best_is_last = at_.best_step == trainer_.steps_done();
@@ -272,7 +261,7 @@ class Loop {
     const Clock clock;
     std::optional<Evaluation> whole;
     Progress progress("evaluation", corpus_.audit.parts[static_cast<size_t>(Part::kValidation)].targets);
-    if (!best_is_last) take_best();
+    if (!best_is_last) folder_.load(at_.best_step).copy_model_to(trainer_.model().parameters());
     if (best_is_last || options_.parallel == nullptr) {
       whole = trainer_.evaluate(corpus_.validation(), 0, &progress);
     } else {

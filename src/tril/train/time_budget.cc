@@ -10,8 +10,11 @@
 namespace tril {
 namespace {
 
-// Before main(); what the system took until then to load the program is its processor time.
-const double begun = steady_seconds() - static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+// Before main(); what the system took until then to load the program is its processor time, unless it took
+// the place of a program that had worked before.
+constexpr double kLongestLoading = 0.5;  // seconds
+const double begun =
+    steady_seconds() - std::min(static_cast<double>(std::clock()) / CLOCKS_PER_SEC, kLongestLoading);
 
 constexpr double kFall = 0.2;   // the share of the time in which the rate falls
 constexpr double kExit = 0.05;  // seconds to print, free and end
