@@ -150,14 +150,15 @@ class MpiTuning : public MpiProgram {
     if (IsSkipped()) return;
     for (const char* base : {"base", "other"}) {
       Words words = decoder(folder_ / base);
-      words.insert(words.end(), {"--steps", "3", "--seed", base[0] == 'b' ? "1" : "2"});
+      std::replace(words.begin(), words.end(), std::string("train.steps=20"), std::string("train.steps=3"));
+      words.insert(words.end(), {"--seed", base[0] == 'b' ? "1" : "2"});
       ASSERT_EQ(run_program(words, {.folder = folder_.path()}).exit_code, 0);
     }
   }
   Words tune(const std::string& out, const std::string& base, const Words& settings, int steps = 20) const {
     Words words = {"train",       "--from",  folder_ / base,        "--data",  "tales", "--out",
                    folder_ / out, "--steps", std::to_string(steps), "--quiet", "--set", "data.stories=60"};
-    for (const char* setting : {"train.log_every=1", "train.eval_every=10", "train.learning_rate=0.01"})
+    for (const char* setting : {"train.log_every=1", "train.eval_every=4", "train.learning_rate=0.01"})
       words.insert(words.end(), {"--set", setting});
     for (const std::string& setting : settings) words.insert(words.end(), {"--set", setting});
     return words;
@@ -186,7 +187,7 @@ TEST_F(MpiTuning, BaseModelsAdaptersAndFrozenPartsGiveTheSameLosses) {
 
 // The second rank stands in a folder of its own, where nothing may appear, and has its base elsewhere.
 TEST_F(MpiTuning, TheFirstRankAloneWritesTheAdapterAndAllGoOnWithIt) {
-  const Words settings = {"lora.rank=2", "train.eval_every=4"};
+  const Words settings = {"lora.rank=2"};
   fs::create_directory(folder_ / "elsewhere");
   fs::copy(folder_ / "base", folder_ / "copy", fs::copy_options::recursive);
   ASSERT_EQ(start(ranks(1, tune("unbroken", "base", settings))).exit_code, 0);

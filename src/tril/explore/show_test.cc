@@ -158,6 +158,13 @@ TEST_F(Show, Configurations) {
   EXPECT_EQ(show(put("config.json", R"({"model_type":"gpt2","n_layer":2})")).kind, "config.json");
 }
 
+TEST_F(Show, JsonInAnotherCodingIsCalledWhatItIs) {
+  using std::string_literals::operator""s;
+  EXPECT_THAT(refusal_of([&] { show(put("wide.json", "\xFF\xFE{\0}\0"s)); }), HasSubstr("UTF-16"));
+  EXPECT_THAT(refusal_of([&] { show(put("config.json", "{\"model_type\":\"gpt2\"}\0more"s)); }),
+              HasSubstr("byte 21: a zero byte"));
+}
+
 TEST_F(Show, RunsAndCheckpoints) {
   make_run(at("run"));
   const Shown run = show(at("run") + "/");
