@@ -1,6 +1,7 @@
 """Writes docs/performance.md: the ratios against other programs, where a step's time goes, and how far each op is from the machine.
 
-usage: bench/performance.py --peers PEERS.json --kernels KERNELS.json [--page docs/performance.md]
+usage: bench/performance.py --peers PEERS.json… --kernels KERNELS.json [--page docs/performance.md]
+A row that is not met is told with the reason that bench/reasons.toml gives for it, or as one without a reason.
 The documents are what `tril bench peers --json` and `tril bench kernels --json` print; the profiles of a step are taken here, of
 three runs each the fastest. Let nothing else run. Leaves out: measuring the ratios.
 """
@@ -10,6 +11,7 @@ import json
 import pathlib
 import subprocess
 import tempfile
+import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PROFILED = [  # preset and what makes the step that of the row
@@ -59,6 +61,17 @@ def short(number):
     return f"{number:.3g}"
 
 
+def not_met(peers):
+    reasons = tomllib.loads((ROOT / "bench/reasons.toml").read_text())
+    lines = []
+    for row in peers["rows"]:
+        if not row["met"]:
+            given = reasons.get(row["name"], {})
+            why = next((text for peer, text in given.items() if row["against"].startswith(peer)), "no reason is known")
+            lines.append(f"- {row['name']}, {row['against']}: {row['ratio']:.2f} of {row['goal']:g}. {why.strip()}")
+    return ["", "Rows that are not met, why, and what would meet them:", "", *lines] if lines else []
+
+
 def ratios(peers):
     lines = ["| work | tril | peer | ratio | goal | met | against |", "|---|---|---|---|---|---|---|"]
     for row in peers["rows"]:
@@ -67,6 +80,7 @@ def ratios(peers):
                      f"{row['goal']:g} | {met} | {row['against']} |")
     for row in peers["skipped"]:
         lines.append(f"| {row['name']} | {short(row['tril'])} {row['unit']} | | | | skipped | {row['peer']}: {row['why']} |")
+    lines += not_met(peers)
     lines += ["", "Published for other machines, beside ours:", ""]
     lines += [f"- {row['name']}: {row['tril']} here; {row['figure']} ({row['machine']})" for row in peers["published"]]
     return lines
@@ -97,15 +111,17 @@ def rooflines(kernels):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--peers", required=True)
+    parser.add_argument("--peers", required=True, nargs="+")
     parser.add_argument("--kernels", required=True)
     parser.add_argument("--page", default=str(ROOT / "docs/performance.md"))
     a = parser.parse_args()
-    peers, kernels = (json.loads(pathlib.Path(path).read_text()) for path in (a.peers, a.kernels))
+    runs, kernels = [json.loads(pathlib.Path(path).read_text()) for path in a.peers], json.loads(pathlib.Path(a.kernels).read_text())
+    peers = {key: sum((run[key] for run in runs), []) for key in ("rows", "skipped")}
+    peers |= {"machine": runs[0]["machine"], "published": list({json.dumps(each): each for run in runs for each in run["published"]}.values())}
     machine = {**peers["machine"], **kernels["machine"]}
     page = ["# Performance", "",
-            "Written by `bench/performance.py` from one run of `./tril bench peers` and one of `./tril bench kernels`, with nothing else",
-            "running. [bench](bench.md) tells how each row is measured, and what makes it count.", "",
+            "Written by `bench/performance.py` from `./tril bench peers` and `./tril bench kernels`, with nothing else running. A ratio is",
+            "of two programs in one run. [bench](bench.md) tells how each row is measured, and what makes it count.", "",
             f"The machine: {machine['threads']} threads, vector level {machine['vector_level']}, oneDNN {machine['onednn']}; "
             f"{machine['gflops']:.0f} GFLOP/s by multiply-adds on registers ({machine['gflops_one_core']:.0f} on one core), "
             f"{machine['read_gb_per_second']:.0f} GB/s read from memory ({machine['read_gb_per_second_one_core']:.0f}).", "",
